@@ -10,7 +10,7 @@ extension SharedStore {
             // type.
             let arguments = Source(ofArguments: CommandLine.arguments.dropFirst().map { $0 })
             let defaults = source(over: .standard, protection: .domain(Bundle.main.bundleIdentifier))
-            return [.unlistedArguments(arguments), Layer(source: defaults)]
+            return Self.managedConfiguration() + [.unlistedArguments(arguments), Layer(source: defaults)]
         case .state:
             // Without a bundle, the standard defaults have the process's name, too.
             let program = Bundle.main.bundleIdentifier ?? ProcessInfo.processInfo.processName
@@ -32,13 +32,23 @@ extension SharedStore {
         )
     }
 
+    #if os(macOS)
+    /// Returns nothing: an administrator's settings for a Mac are the forced values of user defaults.
+    private static func managedConfiguration() -> [Layer] { [] }
+    #else
+    /// Returns the layer of the configuration that an administrator sends to the app.
+    private static func managedConfiguration() -> [Layer] {
+        [.managed(Source(ManagedConfigurationBackend(SharedUserDefaults(object: .standard))))]
+    }
+    #endif
+
     static func checkSuite(_ name: String) throws(PreferenceError) {
         try UserDefaultsSuite.check(name, ownDomain: Bundle.main.bundleIdentifier)
     }
 }
 
 extension PreferenceStore {
-    /// A layer without values on Apple platforms, where an administrator's managed settings are part of user defaults.
+    /// A layer without values on Apple platforms, where an administrator's managed settings are part of `standard`.
     public static let managed = PreferenceStore(.managed(Source([:])))
 
     /// A layer without values on Apple platforms, which have no file of the system's defaults.

@@ -1,0 +1,82 @@
+import DurableFile
+import Foundation
+import Testing
+
+@testable import Preferences
+
+/// The configuration of an administrator, above the user's own values.
+struct ManagedConfigurationTests {
+    private let defaults = ObservableDefaults()
+    private let jobs = Log<@Sendable () -> Void>()
+
+    private func configure(_ values: [String: Any]?) {
+        if let values {
+            defaults.set(values, forKey: ManagedConfigurationBackend.name)
+        } else {
+            defaults.removeObject(forKey: ManagedConfigurationBackend.name)
+        }
+        for job in jobs.all.suffix(1) { job() }
+    }
+
+    private func makeStore() -> PreferenceStore {
+        let managed = ManagedConfigurationBackend(SharedUserDefaults(object: defaults)) { [jobs] in jobs.append($1) }
+        return .layered([PreferenceStore(.managed(Source(managed))), defaults.store()])
+    }
+
+    @Test
+    func configuredValueIsManagedAndFollowsTheAdministrator() throws {
+        configure(["server": "https://example.com", "limits": ["size": 5]])
+        let store = makeStore()
+        let server = Preference("server", default: "none", in: store)
+        let changes = Log<[String]>()
+        let observation = server.observe { changes.append([$0.old, $0.new]) }
+        #expect(server.value == "https://example.com")
+        #expect(server.isManaged)
+        #expect(store["limits"] == ["size": 5])
+        do throws(PreferenceError) {
+            try server.write("own")
+            Issue.record("a managed value was set")
+        } catch {
+            #expect(error.code == .managed)
+        }
+        configure(["server": "https://example.org"])
+        #expect(server.value == "https://example.org")
+        #expect(store["limits"] == nil)
+        configure(nil)
+        #expect(!server.isManaged)
+        server.value = "own"
+        #expect(
+            changes.all == [
+                ["https://example.com", "https://example.org"], ["https://example.org", "none"], ["none", "own"],
+            ]
+        )
+        observation.cancel()
+    }
+
+    /// A set of user defaults reads no configuration on its thread.
+    @Test
+    func manyNotificationsAreOneRead() {
+        let store = makeStore()
+        #expect(Preference("n", default: 0, in: store).value == 0)
+        let before = defaults.watch.reads
+        for value in 0..<60 { defaults.set(value, forKey: "unused") }
+        #expect(jobs.all.count == 1)
+        #expect(defaults.watch.reads <= before + 60)
+        for job in jobs.all { job() }
+        defaults.set(1, forKey: "unused")
+        #expect(jobs.all.count == 2)
+    }
+
+    @Test
+    func observerThatIsCalledByTheReadMayUseTheStore() {
+        let store = makeStore()
+        let preference = Preference("n", default: 0, in: store)
+        #expect(preference.value == 0)
+        let seen = Log<Int>()
+        defaults.watch.onDelivery { _ in seen.append(preference.value) }
+        defaults.setElsewhere(7, forKey: "n")
+        configure(["other": 1])
+        #expect(seen.all.contains(7))
+        defaults.watch.onDelivery(nil)
+    }
+}
