@@ -9,9 +9,10 @@ extension Preference {
     /// The key of the preference in user defaults.
     fileprivate var appStorageKey: String { store.userDefaultsName(of: name) }
 
-    /// Returns the user defaults that hold the preference as `AppStorage` expects it; traps if another store holds it.
+    /// Returns the user defaults that hold the preference as `AppStorage` expects it, or those over the store in memory that replaces
+    /// them; traps if another store holds it.
     fileprivate func appStorage(coding: String, or other: String? = nil) -> UserDefaults {
-        guard let defaults = store.userDefaults else {
+        guard let defaults = store.userDefaults ?? store.substituteDefaults else {
             preconditionFailure("AppStorage works over user defaults only, and \"\(name)\" is in another store")
         }
         precondition(declaration.member == nil, "AppStorage can't hold a member of a value, as here of \"\(name)\"")
@@ -20,6 +21,14 @@ extension Preference {
             "AppStorage stores \"\(name)\" in another way than it is declared: use the coding .\(coding)"
         )
         return defaults
+    }
+}
+
+extension PreferenceStore {
+    /// User defaults over the store in memory that is in the place of user defaults, as in tests; `nil` if none is.
+    fileprivate var substituteDefaults: UserDefaults? {
+        guard replacement != nil, let source = resolved.core.layers.writable, source.backend == nil else { return nil }
+        return StoreDefaults.over(source)
     }
 }
 

@@ -90,6 +90,34 @@ struct AppStorageTests {
         #expect(issues.all.isEmpty)
     }
 
+    /// An app that hosts its tests creates its views in the test process, where its stores are in memory.
+    @Test(arguments: ["", "account.42."])
+    func wrapperWorksWhereTheStoreIsIsolated(prefix: String) throws {
+        let url = try #require(URL(string: "https://example.com/a?b#c"))
+        let other = try #require(URL(string: "mailto:jo@example.com"))
+        PreferenceStore.withIsolatedStores {
+            for shared in [PreferenceStore.standard, .suite("com.example.suite"), .layered([.arguments([]), .standard])] {
+                let store = prefix.isEmpty ? shared : shared.scoped(prefix: prefix)
+                let name = UUID().uuidString
+                check(Preference(name, default: 0, in: store), 1, 2) { AppStorage($0) }
+                let archived = Preference(name + "b", default: url, coding: .archivedURL, in: store)
+                check(archived, other, url) { AppStorage($0) }
+                check(Preference(name + "c", in: store) as Preference<String?>, "a", nil) { AppStorage($0) }
+            }
+        }
+        let name = UUID().uuidString
+        check(Preference(name, default: Theme.system), .dark, .light) { AppStorage($0) }
+        #expect(UserDefaults.standard.object(forKey: name) == nil)
+    }
+
+    @Test
+    func viewThatIsCreatedAgainUsesTheSameUserDefaults() throws {
+        let source = Source([:])
+        let first = try #require(StoreDefaults.over(source))
+        #expect(StoreDefaults.over(source) === first)
+        #expect(StoreDefaults.over(Source([:])) !== first)
+    }
+
     @Test
     func urlMayHaveEitherCoding() throws {
         let url = try #require(URL(string: "https://example.com"))
