@@ -49,12 +49,15 @@ struct ContributingTests {
     }
 
     /// Read-only backends, as the contract is about writes, and views of another store, which other tests write from all sides.
-    private static let otherBackends: Set = ["NoBackend", "ConfigurationBackend", "DraftBackend", "ValidatedBackend"]
+    private static let otherBackends: Set = [
+        "NoBackend", "ConfigurationBackend", "ManagedConfigurationBackend", "DropInBackend", "SettingsFileBackend", "DraftBackend",
+        "ValidatedBackend",
+    ]
 
     @Test
     func eachBackendProvesTheContract() throws {
         let sources = try Self.sources(in: "Sources").joined()
-        let names = sources.matches(of: /(?:class|struct) (\w+): PreferenceBackend\b/)
+        let names = sources.matches(of: /(?:class|struct) (\w+): \w+Backend\b/)
             .map { String($0.1) }.filter { !Self.otherBackends.contains($0) }
         #expect(names.count >= 5)
         let folders = [

@@ -242,14 +242,14 @@ package protocol PlacedBackend: PreferenceBackend {
     var isWrittenByHand: Bool { get }
 }
 
+extension PlacedBackend {
+    package var isWrittenByHand: Bool { false }
+}
+
 /// A backend that may be open while single values can't be read, as those of locked items of a keychain.
 package protocol LockingBackend: PreferenceBackend {
     /// Returns the error because of which the value of a name can't be read now; `nil` if it can be, or if it was read before.
     func failure(of name: String) -> PreferenceError?
-}
-
-extension PlacedBackend {
-    package var isWrittenByHand: Bool { false }
 }
 
 extension PreferenceError {
