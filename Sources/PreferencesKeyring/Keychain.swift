@@ -63,7 +63,7 @@ struct Keychain: Keyring {
 
     /// Throws if the device was not unlocked since it started: an item that isn't found may exist then.
     private func checkFirstUnlock() throws(PreferenceError) {
-        if protection.isLocked() { throw error(errSecInteractionNotAllowed) }
+        if try protection.isLocked() { throw error(errSecInteractionNotAllowed) }
     }
 
     func set(_ bytes: [UInt8]?, for name: String, _ call: KeyringCall) throws(PreferenceError) {

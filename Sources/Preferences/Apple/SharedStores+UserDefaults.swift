@@ -57,6 +57,7 @@ extension PreferenceStore {
 #endif
 
 #if canImport(Darwin) || STANDINS
+internal import DurableFile
 internal import Foundation
 
 /// A test whether the file behind user defaults can't be read yet.
@@ -65,22 +66,24 @@ internal import Foundation
 /// reads nil for everything, and its writes replace the contents of the file. The system has no API to ask for that state, so
 /// the file itself is tried: one that exists and can't be opened is locked.
 package struct DataProtection: Sendable {
-    package let isLocked: @Sendable () -> Bool
+    /// Returns whether it is so; throws if that can't be told.
+    package let isLocked: @Sendable () throws(PreferenceError) -> Bool
 
     /// No test: for defaults whose file isn't known or is never locked.
     static let none = DataProtection { false }
 
     /// Tests the file that holds the defaults; a file that doesn't exist isn't locked.
     static func file(at path: String) -> DataProtection {
-        DataProtection { isLocked(path) }
+        DataProtection { () throws(PreferenceError) in try isLocked(path) }
     }
 
     /// Tests the file of a suite; the container's path is looked up only when it is needed, and only for an app group.
     static func suite(_ name: String, container: @escaping @Sendable (String) -> URL?) -> DataProtection {
         // On devices that can be locked, the name of every app group begins so.
         guard name.hasPrefix("group.") else { return .domain(name) }
-        return DataProtection {
-            container(name).map { isLocked($0.path + preferences(name)) } ?? false
+        return DataProtection { () throws(PreferenceError) in
+            guard let folder = container(name) else { return false }
+            return try isLocked(folder.path + preferences(name))
         }
     }
 
@@ -93,11 +96,25 @@ package struct DataProtection: Sendable {
         ([unlocked] + NotificationObserver.activations).map { NotificationObserver(of: $0) { _ in body() } }
     }
 
-    private static func isLocked(_ path: String) -> Bool {
-        guard FileManager.default.fileExists(atPath: path) else { return false }
-        guard let file = FileHandle(forReadingAtPath: path) else { return true }
-        withExtendedLifetime(file) {}
+    private static func isLocked(_ path: String) throws(PreferenceError) -> Bool {
+        do throws(FileSystemError) { _ = try SystemFileSystem().open(path, for: .reading) } catch {
+            return try isLocked(after: error)
+        }
         return false
+    }
+
+    /// Returns whether a file that could not be opened is locked; throws if the error has another cause, such as too many open files.
+    static func isLocked(after error: FileSystemError) throws(PreferenceError) -> Bool {
+        switch error.code {
+        case .noEntry, .notAFolder: return false
+        case .notPermitted, .accessDenied: return true
+        default:
+            throw PreferenceError(
+                .unavailable,
+                "whether the device was unlocked since it started can't be tested, so nothing was read or changed: \(error). "
+                    + "If too many files are open, close some, and try again"
+            )
+        }
     }
 
     private static func preferences(_ domain: String) -> String { "/Library/Preferences/\(domain).plist" }

@@ -64,22 +64,21 @@ final class UserDefaultsBackend: ReentrantBackend, PlainTextBackend {
 
     /// Returns what runs jobs on threads of the library.
     static func makeRunLater() -> RunLater {
-        // A queue's delayed jobs end with it. Jobs without a delay have queues of their own, as any of them may hang.
-        let timer = WorkerQueue(isBlocking: true)
-        return { pause, job in (pause == .zero ? WorkerQueue(isBlocking: true) : timer).run(after: pause, job) }
+        // A queue's delayed jobs end with it. Each job that is due has a queue of its own, as any of them may hang.
+        let timer = WorkerQueue()
+        return { pause, job in
+            guard pause > .zero else { return WorkerQueue(isBlocking: true).run(job) }
+            timer.run(after: pause) { WorkerQueue(isBlocking: true).run(job) }
+        }
     }
 
     func load(host: PreferenceBackendHost) throws(PreferenceError) -> [String: PropertyListValue] {
-        guard !protection.isLocked() else {
+        do throws(PreferenceError) { try checkUnlocked() } catch {
             if state.withLock({ $0.notifications.isEmpty }) {
                 let observer = NotificationObserver(of: DataProtection.unlocked) { _ in host.changed() }
                 state.withLock { $0.notifications = [observer] }
             }
-            throw PreferenceError(
-                .unavailable,
-                "the device was not unlocked since it started, so user defaults can't be read yet and nothing is "
-                    + "written to them; try again later"
-            )
+            throw error
         }
         let observer = makeObserver(defaults) { [weak self] in self?.changed($0) }
         let notifications = Self.invalidatingNotifications.map { name in
@@ -94,6 +93,15 @@ final class UserDefaultsBackend: ReentrantBackend, PlainTextBackend {
         }
         withExtendedLifetime(before) {}
         return [:]
+    }
+
+    private func checkUnlocked() throws(PreferenceError) {
+        guard try protection.isLocked() else { return }
+        throw PreferenceError(
+            .unavailable,
+            "the device was not unlocked since it started, so user defaults can't be read yet and nothing is written to them; "
+                + "try again later"
+        )
     }
 
     func values(for names: Set<String>) -> [String: PropertyListValue] {

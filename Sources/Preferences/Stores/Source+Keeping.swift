@@ -128,6 +128,15 @@ extension Source {
     }
 }
 
+extension Layer {
+    /// Throws if the value of the first of these names that has one is locked.
+    fileprivate func checkUnlocked(_ names: [String]) throws(PreferenceError) {
+        for name in names.prefix(while: { value(of: $0) == nil }) {
+            if let failure = source.locking?.failure(of: spelled(name)) { throw PreferenceError(unread: failure) }
+        }
+    }
+}
+
 extension StoreCore {
     /// Throws if the writable layer can't be opened or has a locked value of the preference, unless a stronger layer has a value.
     ///
@@ -135,17 +144,18 @@ extension StoreCore {
     func checkOpened(for name: String) throws(PreferenceError) -> Bool {
         let list = attachedLayers
         guard let index = list.writableIndex else { return false }
-        let layer = list.layers[index]
-        let isOpen = layer.source.isOpen
-        guard !isOpen || layer.source.locking != nil else { return false }
+        let source = list.layers[index].source
+        guard !source.isOpen || source.locking != nil else { return false }
         let names = [name] + formerNames(of: name)
-        let locked = names.lazy.compactMap { layer.source.locking?.failure(of: layer.spelled($0)) }
-        let failure = isOpen ? locked.first : layer.source.failure
-        guard let failure else { return false }
         let isDecided = list.layers[..<index].contains { layer in names.contains { layer.value(of: $0) != nil } }
         guard !isDecided else { return false }
-        guard !layer.source.isSlow else { throw PreferenceError(unread: failure) }
-        do throws(PreferenceError) { try layer.source.open() } catch {
+        if source.isOpen {
+            try list.layers[index].checkUnlocked(names)
+            return false
+        }
+        guard let failure = source.failure else { return false }
+        guard !source.isSlow else { throw PreferenceError(unread: failure) }
+        do throws(PreferenceError) { try source.open() } catch {
             throw PreferenceError(unread: error)
         }
         return true

@@ -15,6 +15,8 @@ struct StoreState {
     private var loadedLimit = 64
     /// The subscriptions to all names.
     private var subscriptions: [ChangeSubscription] = []
+    /// The names with subscriptions of their own.
+    private var observedNames: Set<String> = []
     /// The number of subscriptions that are notified before a change.
     private var earlyCount = 0
     /// The names for which a hidden set was reported, that is, one below a stronger layer's value.
@@ -220,11 +222,9 @@ extension StoreState {
     /// all names.
     func observedNames(includingTracked: Bool) -> Set<String>? {
         guard subscriptions.isEmpty else { return nil }
-        return nodes.reduce(into: Set<String>()) { names, node in
-            guard node.value.isObserved || includingTracked && node.value.mayHaveReaders else { return }
-            names.insert(node.key)
-            names.formUnion(formerNames[node.key])
-        }
+        var names = observedNames
+        if includingTracked { for (name, node) in nodes where node.mayHaveReaders { names.insert(name) } }
+        return formerNames.isEmpty ? names : names.reduce(into: names) { $0.formUnion(formerNames[$1]) }
     }
 
     func forEachNode(_ body: (PreferenceNode) -> Void) { for node in nodes.values { body(node) } }
@@ -421,7 +421,10 @@ extension StoreState {
             return
         }
         if subscription.timing == .willSet { earlyCount += 1 }
-        for name in names { node(of: name).subscriptions.add(subscription) }
+        for name in names {
+            node(of: name).subscriptions.add(subscription)
+            observedNames.insert(name)
+        }
     }
 
     /// Removes a subscription, which the caller releases without the lock.
@@ -431,7 +434,10 @@ extension StoreState {
             return
         }
         if subscription.timing == .willSet { earlyCount -= 1 }
-        for name in names { nodes[name]?.subscriptions.remove(subscription) }
+        for name in names {
+            nodes[name]?.subscriptions.remove(subscription)
+            if nodes[name]?.isObserved != true { observedNames.remove(name) }
+        }
     }
 
     /// Returns the subscriptions to notify of a batch that is stored: those for the moment before the change that were not

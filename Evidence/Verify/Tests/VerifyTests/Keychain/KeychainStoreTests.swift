@@ -46,6 +46,7 @@ struct KeychainStoreTests {
         try await store.refresh()
         #expect(token.value == "stored")
     }
+
     @Test(
         .timeLimit(.minutes(1)),
         arguments: [DataProtection.unlocked, NotificationObserver.activations[0]].map(\.rawValue)
@@ -118,5 +119,22 @@ struct KeychainStoreTests {
         #expect(!issues.all.contains { $0.code == .unavailable })
         await #expect(throws: PreferenceError.self) { try await foreground.write("lost") }
         #expect(foreground.value == "two")
+    }
+
+    /// The value under the newer name counts, so the other one isn't missed.
+    @Test
+    func lockedItemUnderAFormerNameHidesNoValue() async throws {
+        device.change {
+            $0.insert("old", "locked", accessible: "ak")
+            $0.lock = .locked
+        }
+        let store = makeStore()
+        store.issueHandler = { _ in }
+        let token = Preference<String?>("new", default: nil, .formerly("old"), in: store)
+        #expect(throws: PreferenceError.self) { try token.read() }
+        await #expect(throws: PreferenceError.self) { try await token.write("lost") }
+        device.change { $0.insert("new", "open") }
+        try await store.refresh()
+        #expect(try token.read() == "open")
     }
 }

@@ -211,6 +211,38 @@ struct UserDefaultsInvalidationTests {
         observation.cancel()
     }
 
+    /// The observer of a change may wait, even for the next change.
+    @Test(.timeLimit(.minutes(1)))
+    func laterJobThatHangsDelaysNoOther() {
+        let runLater = UserDefaultsBackend.makeRunLater()
+        let state = Condition((isSecondDone: false, isFirstDone: false))
+        runLater(.milliseconds(1)) {
+            state.wait { $0.isSecondDone ? .done(()) : .until(nil) }
+            state.signal { $0.isFirstDone = true }
+        }
+        runLater(.milliseconds(2)) { state.signal { $0.isSecondDone = true } }
+        state.wait { $0.isFirstDone ? .done(()) : .until(nil) }
+    }
+
+    @Test
+    func nameIsObservedUntilItsLastObserverIsCancelled() throws {
+        let store = store
+        let preference = Preference("a.b", default: 0, in: store)
+        let changes = Log<Int>()
+        let first = preference.observe { _ in }
+        let second = preference.observe { changes.append($0.new) }
+        first.cancel()
+        defaults.set(1, forKey: "a.b")
+        try run(jobs.all.first)
+        #expect(changes.all == [1])
+        second.cancel()
+        let before = (defaults.watch.reads, jobs.all.count)
+        defaults.set(2, forKey: "a.b")
+        try run(jobs.all.dropFirst(before.1).first)
+        #expect(defaults.watch.reads == before.0)
+        #expect(preference.value == 2)
+    }
+
     /// Otherwise an update would overwrite a value that was never read.
     @Test(arguments: [false, true])
     func conditionOfAStaleNameDoesNotHold(isComplete: Bool) throws {
