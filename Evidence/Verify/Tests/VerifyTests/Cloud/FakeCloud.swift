@@ -36,7 +36,9 @@ final class FakeCloud: CloudValues {
         }.mapValues(\.object)
     }
 
-    func object(for name: String) -> Any? { state.withLock { $0.contents[name].map { Shown($0.propertyList) } }?.object }
+    func object(for name: String) -> Any? {
+        state.withLock { $0.contents[name].map { Shown($0.propertyList) } }?.object
+    }
 
     /// The number of times that all values were copied.
     var copyCount: Int { state.withLock { $0.copyCount } }

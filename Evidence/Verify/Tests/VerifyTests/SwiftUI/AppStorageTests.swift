@@ -96,7 +96,9 @@ struct AppStorageTests {
         let url = try #require(URL(string: "https://example.com/a?b#c"))
         let other = try #require(URL(string: "mailto:jo@example.com"))
         PreferenceStore.withIsolatedStores {
-            for shared in [PreferenceStore.standard, .suite("com.example.suite"), .layered([.arguments([]), .standard])] {
+            for shared in [
+                PreferenceStore.standard, .suite("com.example.suite"), .layered([.arguments([]), .standard]),
+            ] {
                 let store = prefix.isEmpty ? shared : shared.scoped(prefix: prefix)
                 let name = UUID().uuidString
                 check(Preference(name, default: 0, in: store), 1, 2) { AppStorage($0) }
