@@ -111,6 +111,8 @@ final class KeyringBackend: LockingBackend {
         state.withLock { $0.items[name] == nil ? $0.locked[name] : nil }
     }
 
+    var lockedNames: Set<String> { state.withLock { Set($0.locked.keys) } }
+
     /// Reports the names in use whose items are locked, once each until they can be read.
     private func reportLocked(among names: Set<String>) {
         let (host, errors) = state.withLock { state -> (PreferenceBackendHost?, [PreferenceError]) in

@@ -250,6 +250,8 @@ extension PlacedBackend {
 package protocol LockingBackend: PreferenceBackend {
     /// Returns the error because of which the value of a name can't be read now; `nil` if it can be, or if it was read before.
     func failure(of name: String) -> PreferenceError?
+    /// The names whose values can't be read now.
+    var lockedNames: Set<String> { get }
 }
 
 extension PreferenceError {

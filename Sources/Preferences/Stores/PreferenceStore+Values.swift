@@ -99,10 +99,12 @@ extension PreferenceStore {
 }
 
 extension StoreCore {
-    /// The names in the writable layer.
-    fileprivate var ownNames: [String] {
+    /// The names in the writable layer, including those whose values are locked.
+    fileprivate var ownNames: Set<String> {
         read(EmptyCollection()) { list in
-            list.writableLayer.map { $0.source.names.compactMap($0.preferenceName) } ?? []
+            guard let layer = list.writableLayer else { return [] }
+            let names = layer.source.names + (layer.source.locking?.lockedNames ?? [])
+            return Set(names.compactMap(layer.preferenceName))
         }
     }
 

@@ -137,4 +137,40 @@ struct KeychainStoreTests {
         try await store.refresh()
         #expect(try token.read() == "open")
     }
+
+    /// Otherwise what a user removed would come back with the unlock.
+    @Test
+    func lockedItemPreventsThatAllAreRemoved() {
+        device.change {
+            $0.insert("background", "one")
+            $0.insert("foreground", "two", accessible: "ak")
+            $0.lock = .locked
+        }
+        let store = makeStore()
+        let issues = Log<PreferenceError>()
+        store.issueHandler = { issues.append($0) }
+        store.removeAll()
+        #expect(issues.all.contains { $0.code == .unavailable })
+        #expect(device.items.count == 2)
+        device.change { $0.lock = .unlocked }
+        store.removeAll()
+        #expect(device.items.isEmpty)
+    }
+
+    /// A store whose items can't be read is not a new one.
+    @Test
+    func migrationOfALockedItemIsNotDone() async throws {
+        device.change {
+            $0.insert("foreground", "two", accessible: "ak")
+            $0.lock = .locked
+        }
+        let store = makeStore()
+        store.issueHandler = { _ in }
+        let steps = [PreferenceMigration(1) { $0.move(from: "foreground", to: "moved") }]
+        await #expect(throws: PreferenceError.self) { try await store.migrate(to: 1, steps: steps) }
+        #expect(device.items.map(\.account) == ["foreground"])
+        device.change { $0.lock = .unlocked }
+        try await store.migrate(to: 1, steps: steps)
+        #expect(store["moved"] == "two")
+    }
 }
