@@ -5,7 +5,8 @@ internal import Foundation
 /// User defaults that show a store in memory, for `AppStorage` where that store replaces user defaults: in an app that hosts its own
 /// tests, in isolated stores and in a program that is started isolated.
 ///
-/// What is read and set goes to the store, and key-value observers are notified of its changes.
+/// What is read and set goes to the store, and its changes are notified as those of user defaults are: to key-value observers, and by
+/// `didChangeNotification`, as the change of a name with a dot isn't to these.
 final class StoreDefaults: UserDefaults {
     private let source: Source
     private let store: PreferenceStore
@@ -39,7 +40,9 @@ final class StoreDefaults: UserDefaults {
         super.init(suiteName: "swift-preferences.isolated")
         let reference = Reference(object: self)
         observation = store.subscribe { batch in
-            for name in PreferenceStoreChange(batch).names { reference.object?.notifyObservers(of: name) }
+            guard let defaults = reference.object else { return }
+            for name in PreferenceStoreChange(batch).names { defaults.notifyObservers(of: name) }
+            NotificationCenter.default.post(name: UserDefaults.didChangeNotification, object: defaults)
         }
     }
 

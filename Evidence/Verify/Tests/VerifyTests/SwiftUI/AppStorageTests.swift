@@ -121,6 +121,23 @@ struct AppStorageTests {
     }
 
     @Test
+    func changesOfAnIsolatedStoreArePosted() throws {
+        let source = Source([:])
+        let defaults = try #require(StoreDefaults.over(source))
+        let store = PreferenceStore(Layer(source: source))
+        let values = Log<PropertyListValue?>()
+        let observer = NotificationCenter.default.addObserver(
+            forName: UserDefaults.didChangeNotification,
+            object: defaults,
+            queue: nil
+        ) { _ in values.append(store["a.b"]) }
+        store["a.b"] = 1
+        defaults.set(2, forKey: "a.b")
+        #expect(values.all == [1, 2])
+        NotificationCenter.default.removeObserver(observer)
+    }
+
+    @Test
     func urlMayHaveEitherCoding() throws {
         let url = try #require(URL(string: "https://example.com"))
         #expect(AppStorage(Preference("a", default: url, in: defaults.store())).wrappedValue == url)
