@@ -1,5 +1,6 @@
 import DurableFile
 import Foundation
+import Observation
 import Testing
 
 @testable import Preferences
@@ -88,7 +89,7 @@ struct UserDefaultsInvalidationTests {
 
     /// Observation can't be asked which names it tracks, so in the second job all are read that were read before.
     @Test
-    func manyChangesOfOtherNamesAreTwoJobsThatReadEachNameOnceAndTheObservedOneFirst() throws {
+    func manyChangesOfOtherNamesReadEachNameOnceAndTheObservedOneFirst() throws {
         let store = store
         let preferences = (0..<200).map { Preference("dotted.name.\($0)", default: 0, in: store) }
         #expect(preferences.allSatisfy { $0.value == 0 })
@@ -105,9 +106,35 @@ struct UserDefaultsInvalidationTests {
         #expect(defaults.watch.reads == before + 1)
         try run(jobs.all.last)
         #expect(defaults.watch.reads == before + 200)
-        defaults.set(1, forKey: "unused")
-        #expect(jobs.all.count == 4)
         observation.cancel()
+    }
+
+    @Test
+    func trackedNamesAreReadAtOnceAndThenAfterAPause() throws {
+        let jobs = Log<(pause: Duration, run: @Sendable () -> Void)>()
+        let store = defaults.store { jobs.append(($0, $1)) }
+        let preference = Preference("a.b", default: 0, in: store)
+        let changes = Log<Void>()
+        withObservationTracking {
+            #expect(preference.value == 0)
+        } onChange: {
+            changes.append(())
+        }
+        defaults.set(1, forKey: "a.b")
+        for job in jobs.all { job.run() }
+        #expect(changes.all.count == 1)
+        #expect(jobs.all.map(\.pause) == [.zero, .zero, .milliseconds(100)])
+        for value in 2...9 { defaults.set(value, forKey: "a.b") }
+        #expect(jobs.all.count == 4)
+        // The end of the pause.
+        jobs.all[2].run()
+        #expect(jobs.all.map(\.pause) == [.zero, .zero, .milliseconds(100), .zero, .milliseconds(100)])
+        // Nothing has changed in the second pause.
+        jobs.all[4].run()
+        #expect(jobs.all.count == 5)
+        defaults.set(10, forKey: "a.b")
+        #expect(jobs.all.map(\.pause).last == .zero)
+        #expect(jobs.all.count == 6)
     }
 
     /// A name that something reads is read again when it is read; nothing waits for changes of the others.
