@@ -8,7 +8,9 @@ struct PrivacyManifestTests {
         let folder = Snippet.root.appending(path: "Sources/Preferences")
         let manifest = try String(contentsOf: folder.appending(path: "PrivacyInfo.xcprivacy"), encoding: .utf8)
         let decision = folder.appending(path: "Preferences.docc/Decisions/PrivacyManifest.md")
-        let headings = try String(contentsOf: decision, encoding: .utf8).split(separator: "\n").filter { $0.hasPrefix("## ") }
+        let headings = try String(contentsOf: decision, encoding: .utf8).split(separator: "\n").filter {
+            $0.hasPrefix("## ")
+        }
         let declared = Set(manifest.matches(of: /<string>(\w{4}\.1)</).map { String($0.1) })
         let explained = Set(headings.joined().matches(of: /\b\w{4}\.1\b/).map { String($0.0) })
         #expect(declared.contains("AC6B.1"))
