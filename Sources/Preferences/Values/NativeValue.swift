@@ -50,11 +50,11 @@ enum NativeValue {
     /// Returns the stored form of a value, or `nil` if its type isn't in the list.
     @_semantics("optimize.sil.specialize.generic.never")
     static func stored<Value>(_ value: Value) throws -> PropertyListValue? {
-        try withUnsafeBytes(of: value) { try stored(Value.self, at: $0) }
+        try withUnsafePointer(to: value) { try stored(Value.self, at: UnsafeRawPointer($0)) }
     }
 
     @inline(never)
-    private static func stored(_ type: Any.Type, at place: UnsafeRawBufferPointer) throws -> PropertyListValue? {
+    private static func stored(_ type: Any.Type, at place: UnsafeRawPointer) throws -> PropertyListValue? {
         var writing = Writing(type: type, place: place)
         return try isHandled(by: &writing) ? writing.stored : nil
     }
@@ -97,14 +97,14 @@ enum NativeValue {
 
     private struct Writing: NativeVisitor {
         let type: Any.Type
-        let place: UnsafeRawBufferPointer
+        let place: UnsafeRawPointer
         var stored: PropertyListValue?
         var isDone: Bool { false }
 
         @inline(__always)
         mutating func handles<Native: PreferenceValue>(_ native: Native.Type) throws -> Bool {
             guard type == native else { return false }
-            stored = try place.assumingMemoryBound(to: native).first?.storedValue()
+            stored = try place.assumingMemoryBound(to: native).pointee.storedValue()
             return true
         }
     }
