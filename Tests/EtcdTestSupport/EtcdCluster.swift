@@ -8,6 +8,7 @@ package final class EtcdCluster: Sendable {
     package let nodes: [EtcdNode]
     package let folder: TemporaryFolder
     private let flags: [String]
+    private let token: String
 
     package var endpoints: [String] { nodes.map(\.clientURL) }
 
@@ -51,7 +52,8 @@ package final class EtcdCluster: Sendable {
     private init(_ ports: [Int], scheme: String, folder: TemporaryFolder, arguments: [String], flags: [String]) {
         let count = ports.count / 2
         let peers = (0..<count).map { "n\($0)=http://127.0.0.1:\(ports[count + $0])" }.joined(separator: ",")
-        let token = UUID().uuidString
+        token = UUID().uuidString
+        let token = token
         nodes = (0..<count).map { index in
             EtcdNode(
                 name: "n\(index)",
@@ -92,6 +94,27 @@ package final class EtcdCluster: Sendable {
             throw EtcdObstacle("etcdctl \(arguments.joined(separator: " ")) failed")
         }
         return output
+    }
+
+    /// Kills the only server, and starts it from a snapshot, with which its data are replaced, or without any data.
+    ///
+    /// - Parameter snapshot: The name of the snapshot's file in the folder; `nil` for a cluster without data.
+    package func replace(with snapshot: String?) throws {
+        let node = nodes[0]
+        node.kill()
+        let data = folder.path(node.name)
+        try FileManager.default.removeItem(atPath: data)
+        if let snapshot {
+            let peers = "\(node.name)=\(node.peerURL)"
+            try control(
+                ["snapshot", "restore", folder.path(snapshot), "--name", node.name, "--data-dir", data]
+                    + ["--initial-cluster", peers, "--initial-cluster-token", token]
+                    + ["--initial-advertise-peer-urls", node.peerURL],
+                isQuiet: true
+            )
+        }
+        try node.start()
+        guard try waitUntilHealthy() else { throw EtcdObstacle("the server has ended: \(node.log.suffix(2000))") }
     }
 
     /// The leading member, or `nil` during an election.

@@ -72,6 +72,13 @@ struct GatewayTests {
         #expect(GatewayFailure(error) == failure)
     }
 
+    @Test(arguments: [
+        #"{"message":"Endpoint request timed out"}"#, #"{"code":502,"message":"bad gateway"}"#, #"{"code":0}"#, "{}",
+    ])
+    func jsonOfAProxyIsNoErrorOfEtcd(text: String) {
+        #expect(throws: DecodingError.self) { let _: ErrorResponse = try decode(text) }
+    }
+
     @Test
     func onlyRequestsThatMayHaveBeenExecutedAreInDoubt() {
         #expect(GatewayFailure.unreachable("").isInDoubt)

@@ -84,6 +84,34 @@ struct MirrorTests {
     }
 
     @Test
+    mutating func readOfAllReplacesValuesWithNewerRevisionsOfALostHistory() {
+        mirror.apply([event("a", "7", 12)])
+        // A restored cluster that has got further: "a" is that of the snapshot.
+        let isReplaced = mirror.replace(with: [put("a", "1", 3), put("c", "3", 90)], at: 100)
+        #expect(isReplaced && mirror.values == ["a": 1, "c": 3])
+        #expect(passed.take() == ["a": 1, "b": nil, "c": 3])
+    }
+
+    @Test
+    mutating func historyIsRecognizedByTheMark() {
+        func mark(_ text: String, _ revision: Int64) -> KeyValue {
+            KeyValue(key: keys.mark, value: Data(text.utf8), modRevision: GatewayInteger(revision))
+        }
+        #expect(mirror.history(of: mark("x", 4), at: 10) == .same, "no mark is known yet")
+        #expect(mirror.history(of: nil, at: 9) == .other, "an answer is never older")
+        mirror.note(mark: mark("x", 4), at: 12)
+        mirror.note(mark: mark("w", 2), at: 11)
+        #expect(mirror.history(of: mark("x", 4), at: 20) == .same)
+        #expect(mirror.history(of: mark("y", 15), at: 20) == .sameIfMarked(at: 12))
+        #expect(mirror.history(of: mark("y", 4), at: 20) == .other, "the same revision, another write")
+        #expect(mirror.history(of: mark("v", 3), at: 20) == .other, "a mark is never replaced by an older one")
+        #expect(mirror.history(of: nil, at: 20) == .other, "nor removed")
+        #expect(mirror.history(of: mark("x", 4), at: 11) == .other)
+        mirror.forgetRevisions()
+        #expect(mirror.history(of: nil, at: 1) == .same)
+    }
+
+    @Test
     mutating func countShowsRemovalsThatADeltaOmits() {
         let isComplete = mirror.merge(RangeResponse(kvs: [put("c", "3", 12)], count: 3), at: 12)
         #expect(isComplete)

@@ -22,6 +22,8 @@ final class TestTransport: Transport {
         case lostAnswer
         /// The same, and no server can be reached from then on.
         case lostConnection
+        /// The server executes the request, and this is the answer.
+        case replacedAnswer(String)
         /// The server executes the request, then the closure runs, and its result is the answer.
         case otherAnswer(GatewayFailure, after: @Sendable () throws -> Void)
     }
@@ -95,6 +97,9 @@ final class TestTransport: Transport {
             _ = try transport.send(request, timeout: timeout)
             do { try body() } catch { throw .notUnderstood("\(error)") }
             throw failure
+        case .replacedAnswer(let text):
+            _ = try transport.send(request, timeout: timeout)
+            return Data(text.utf8)
         case .lostConnection:
             defer { self.cut() }
             _ = try transport.send(request, timeout: timeout)

@@ -21,6 +21,37 @@ struct WatchStateMachineTests {
         WatchEvent(kv: KeyValue(key: Data("k".utf8), value: Data("1".utf8), modRevision: GatewayInteger(revision)))
     }
 
+    @Test
+    func reopenedWatchIsProbedForItsHistory() {
+        var machine = Self.watching()
+        _ = machine.handle(.ended(.unreachable("lost")))
+        _ = machine.handle(.silence(since: .zero))
+        expect(
+            &machine,
+            .response(WatchResponse(created: true)),
+            gives: [.becameConnected, .probe(isCounting: false)]
+        )
+        expect(&machine, .probed(.success(.otherHistory)), gives: [.close])
+        expect(&machine, .silence(since: .zero), gives: [.reread])
+        expect(&machine, .reread(.success(3)), gives: [.open(from: 4)])
+    }
+
+    @Test
+    func watchOfALaterRevisionThanTheMembersIsProbed() {
+        var machine = Self.machine()
+        let created = WatchResponse(header: ResponseHeader(revision: 9), created: true)
+        expect(&machine, .response(created), gives: [.becameConnected, .probe(isCounting: false)])
+    }
+
+    @Test
+    func endOfTheHistoryHasTheSuiteReadAgain() {
+        var machine = Self.watching()
+        expect(&machine, .historyEnded, gives: [.close])
+        expect(&machine, .silence(since: .zero), gives: [.reread])
+        expect(&machine, .historyEnded, gives: [])
+        expect(&machine, .reread(.success(3)), gives: [.open(from: 4)])
+    }
+
     private static func response(_ revisions: Int64...) -> WatchStateMachine.Input {
         .response(WatchResponse(events: revisions.map(event)))
     }
@@ -54,7 +85,7 @@ struct WatchStateMachineTests {
         expect(&machine, .response(WatchResponse(created: true)), gives: [.becameConnected])
         expect(&machine, .waiting, gives: [.probe(isCounting: false)])
         expect(&machine, .waiting, gives: [])
-        expect(&machine, .probed(.success(false)), gives: [])
+        expect(&machine, .probed(.success(.current)), gives: [])
         #expect(machine.patience == .seconds(10))
     }
 
@@ -127,7 +158,7 @@ struct WatchStateMachineTests {
     func silentWatchIsProbedAndContinuesIfNothingWasMissed() {
         var machine = Self.watching()
         expect(&machine, .silence(since: .zero), gives: [.probe(isCounting: false)])
-        expect(&machine, .probed(.success(false)), gives: [])
+        expect(&machine, .probed(.success(.current)), gives: [])
         #expect(machine.patience == .seconds(10))
     }
 
@@ -135,16 +166,16 @@ struct WatchStateMachineTests {
     func silentWatchThatMissedChangesIsReopenedAndThenReplacedByReadingAll() {
         var machine = Self.watching()
         expect(&machine, .silence(since: .zero), gives: [.probe(isCounting: false)])
-        expect(&machine, .probed(.success(true)), gives: [])
+        expect(&machine, .probed(.success(.behind)), gives: [])
         #expect(machine.patience == .seconds(1))
         expect(&machine, .silence(since: .zero), gives: [.probe(isCounting: true)])
-        let reopening = machine.handle(.probed(.success(true)))
+        let reopening = machine.handle(.probed(.success(.behind)))
         #expect(reopening.last == .open(from: 11))
         _ = machine.handle(.response(WatchResponse(created: true)))
         expect(&machine, .silence(since: .zero), gives: [.probe(isCounting: false)])
-        expect(&machine, .probed(.success(true)), gives: [])
+        expect(&machine, .probed(.success(.behind)), gives: [])
         expect(&machine, .silence(since: .zero), gives: [.probe(isCounting: true)])
-        let rereading = machine.handle(.probed(.success(true)))
+        let rereading = machine.handle(.probed(.success(.behind)))
         #expect(rereading.last == .reread)
     }
 
@@ -152,7 +183,7 @@ struct WatchStateMachineTests {
     func lateEventEndsTheLag() {
         var machine = Self.watching()
         _ = machine.handle(.silence(since: .zero))
-        _ = machine.handle(.probed(.success(true)))
+        _ = machine.handle(.probed(.success(.behind)))
         expect(&machine, Self.response(12), gives: [.apply([Self.event(12)])])
         #expect(machine.patience == .seconds(10))
     }
@@ -194,7 +225,7 @@ struct WatchStateMachineTests {
         var machine = Self.watching()
         let counts = (1...60).map { _ in
             let actions = machine.handle(.silence(since: .zero))
-            _ = machine.handle(.probed(.success(false)))
+            _ = machine.handle(.probed(.success(.current)))
             return actions == [.probe(isCounting: true)]
         }
         #expect(counts == (1...60).map { $0.isMultiple(of: 30) })
@@ -204,7 +235,7 @@ struct WatchStateMachineTests {
     func streamThatIsSilentForTooLongIsReplacedWithoutADisconnection() {
         var machine = Self.watching()
         expect(&machine, .silence(since: .seconds(900)), gives: [.probe(isCounting: false)])
-        expect(&machine, .probed(.success(false)), gives: [])
+        expect(&machine, .probed(.success(.current)), gives: [])
         expect(&machine, .silence(since: .seconds(901)), gives: [.close, .open(from: 11)])
         expect(&machine, .response(WatchResponse(created: true)), gives: [.becameConnected])
         expect(&machine, .silence(since: .seconds(10)), gives: [.probe(isCounting: false)])
@@ -260,7 +291,7 @@ struct WatchStateMachineTests {
     func moveEndsTheLag() {
         var machine = Self.watching()
         _ = machine.handle(.silence(since: .zero))
-        _ = machine.handle(.probed(.success(true)))
+        _ = machine.handle(.probed(.success(.behind)))
         expect(&machine, .move, gives: [.openReplacement(from: 11)])
         expect(&machine, .moved(true), gives: [.useReplacement, .becameConnected])
         #expect(machine.patience == .seconds(10))

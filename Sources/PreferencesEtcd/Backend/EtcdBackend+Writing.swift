@@ -66,6 +66,12 @@ extension EtcdBackend {
         /// The mirror has the values already; the request, of comparisons alone, checks whether etcd agrees.
         case unchanged(TransactionBuilder)
         case send(TransactionBuilder)
+
+        var builder: TransactionBuilder {
+            switch self {
+            case .rejected(let builder), .unchanged(let builder), .send(let builder): builder
+            }
+        }
     }
 
     /// Stores a write; returns false if its condition doesn't hold for the stored values.
@@ -91,6 +97,7 @@ extension EtcdBackend {
         _ inDoubt: inout TransactionBuilder?
     ) throws(WriteFailure) -> Bool {
         var isCurrent = try readFirst(until: end)
+        var refused: TransactionBuilder?
         repeat {
             if let builder = inDoubt {
                 if let stored = try send(builder, of: write, isRepeated: true, until: end) {
@@ -100,7 +107,15 @@ extension EtcdBackend {
                 inDoubt = nil
                 isCurrent = true
             }
-            switch try plan(write) {
+            let plan = try plan(write)
+            if refused?.comparesSame(as: plan.builder) ?? false {
+                // The answer to the same comparisons explained nothing: the history is another one, and the revisions are wrong.
+                try readAgain(until: end)
+                (refused, isCurrent) = (nil, true)
+                continue
+            }
+            refused = plan.builder
+            switch plan {
             case .send(let builder):
                 if let stored = try send(builder, of: write, isRepeated: false, until: end) {
                     commit(builder, at: stored, isQueued: isQueued)
@@ -315,12 +330,12 @@ extension EtcdBackend {
     /// Reads the suite if it was never read, as the mirror has no revisions until then; returns whether it did.
     private func readFirst(until end: ContinuousClock.Instant) throws(WriteFailure) -> Bool {
         guard mirror.withLock({ $0.revision }) == 0 else { return false }
-        do throws(GatewayClient.Failure) {
-            _ = try readAll(until: end)
-            return true
-        } catch {
-            throw WriteFailure(error.reason)
-        }
+        try readAgain(until: end)
+        return true
+    }
+
+    private func readAgain(until end: ContinuousClock.Instant) throws(WriteFailure) {
+        do throws(GatewayClient.Failure) { _ = try readAll(until: end) } catch { throw WriteFailure(error.reason) }
     }
 
     /// Merges the external changes in the answer to a transaction whose comparisons failed.
@@ -347,6 +362,7 @@ extension EtcdBackend {
     private func commit(_ builder: TransactionBuilder, at revision: Int64, isQueued: Bool) {
         mirror.withLock { mirror in
             mirror.commit(builder.changes, at: revision)
+            if let mark = builder.markKeyValue(at: revision) { mirror.note(mark: mark, at: revision) }
             if !isQueued { noteApplied(at: revision) }
         }
     }

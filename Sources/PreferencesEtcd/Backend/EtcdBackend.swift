@@ -29,6 +29,8 @@ final class EtcdBackend: PreferenceBackend {
     /// Whether a token was rejected since the watch was last open.
     private let wasTokenRejected = Lock(false)
     private let lastReported = Lock<GatewayFailure?>(nil)
+    /// The time when another history was last reported.
+    private let otherHistoryReported = Lock<ContinuousClock.Instant?>(nil)
 
     /// Creates a backend; nothing is connected yet.
     init(
@@ -55,6 +57,12 @@ final class EtcdBackend: PreferenceBackend {
             record(.certificates(problem))
             // The caller is a request, perhaps of a write that holds `writeLock`; the problem is reported when that has ended.
             if let problem { self?.mirror.withLock { $0.note(problem) } } else { self?.watch.renewConnection() }
+        }
+        client.observeCluster { [weak self] in
+            guard let self else { return }
+            noteOtherHistory()
+            mirror.withLock { $0.forgetRevisions() }
+            watch.endHistory()
         }
         monitor.attach(self) { [weak self] in
             self?.watch.probeNow()
@@ -233,9 +241,32 @@ final class EtcdBackend: PreferenceBackend {
                 RangeRequest.all(of: keys)
             }
             let revision = response.header?.revision.value ?? 0
-            if revision < known { mirror.withLock { $0.forgetRevisions() } }
+            if revision < known {
+                noteOtherHistory()
+                mirror.withLock { $0.forgetRevisions() }
+            }
             // If the mirror advanced during the request, the answer is out of date and the suite is read again.
             if mirror.withLock({ $0.replace(with: response.kvs ?? [], at: revision) }) { return revision }
+        }
+    }
+
+    /// Records that the cluster was restored or replaced; it is reported after the locks of writes are released, once a minute at most,
+    /// as two clusters might answer in turn.
+    private func noteOtherHistory() {
+        let isDue = otherHistoryReported.withLock { reported in
+            guard reported.map({ .now - $0 > .seconds(60) }) ?? true else { return false }
+            reported = .now
+            return true
+        }
+        guard isDue else { return }
+        mirror.withLock {
+            $0.note(
+                PreferenceError(
+                    .notDurable,
+                    "etcd was restored from an older state or replaced by another cluster, so changes that it had stored may be "
+                        + "lost; the values are read again. If the endpoints lead to different clusters, correct them"
+                )
+            )
         }
     }
 
@@ -281,21 +312,58 @@ extension EtcdBackend: WatchDriver.Delegate {
         }
     }
 
-    func probe(_ endpoint: String, isCounting: Bool) -> Result<Bool, GatewayFailure> {
+    func probe(_ endpoint: String, isCounting: Bool) -> Result<WatchStateMachine.Probe, GatewayFailure> {
         do throws(GatewayFailure) {
-            let known = mirror.withLock { $0.newest }
+            let known = mirror.withLock { $0 }
             let newest = try newest(at: endpoint, isCounting: isCounting)
             sendQueue()
             announceChanges()
             let ranges = newest.responses?.compactMap(\.range) ?? []
-            let mark = ranges.first?.kvs?.first?.modRevision.value ?? 0
+            let mark = ranges.first?.kvs?.first
             let count = isCounting ? Int(ranges.last?.count.value ?? 0) : nil
             let revision = newest.header?.revision.value ?? 0
-            // A cluster that was restored from a snapshot has an older revision than it had before.
-            return .success(revision < known || mirror.withLock { $0.isBehind(mark: mark, count: count, at: revision) })
+            guard try isSame(known.history(of: mark, at: revision), as: known, at: endpoint) else {
+                return .success(.otherHistory)
+            }
+            return .success(
+                mirror.withLock { mirror in
+                    mirror.note(mark: mark, at: revision)
+                    return mirror.isBehind(mark: mark?.modRevision.value ?? 0, count: count, at: revision) ? .behind : .current
+                }
+            )
         } catch {
             return .failure(error)
         }
+    }
+
+    /// Returns whether the cluster's history is the known one; if that can't be seen any more, the suite has to be read again as well.
+    private func isSame(
+        _ history: Mirror.History,
+        as known: Mirror,
+        at endpoint: String
+    ) throws(GatewayFailure) -> Bool {
+        switch history {
+        case .same: return true
+        case .sameIfMarked(let revision):
+            var request = RangeRequest(key: keys.mark)
+            request.revision = GatewayInteger(revision)
+            do throws(GatewayClient.Failure) {
+                let response: RangeResponse = try client.ask(
+                    endpoint,
+                    "/v3/kv/range",
+                    request,
+                    .probe,
+                    within: configuration.attemptTimeout
+                )
+                if response.kvs?.first == known.mark?.keyValue { return true }
+            } catch {
+                if error.reason.isCompacted { return false }
+                throw error.reason
+            }
+        case .other: break
+        }
+        noteOtherHistory()
+        return false
     }
 
     private func newest(at endpoint: String, isCounting: Bool) throws(GatewayFailure) -> TransactionResponse {

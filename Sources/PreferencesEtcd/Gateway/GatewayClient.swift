@@ -24,6 +24,8 @@ final class GatewayClient: Sendable {
     private let random: @Sendable () -> Double
     private let rotation: Lock<EndpointRotation>
     private let tokens: Lock<TokenKeeper>
+    /// The cluster that has answered last, and the closure that is called before an answer of another one is returned.
+    private let cluster = Lock<(identifier: String?, changed: @Sendable () -> Void)>((nil, {}))
 
     init(
         _ configuration: EtcdConfiguration,
@@ -80,7 +82,10 @@ final class GatewayClient: Sendable {
                 // A proxy may have replaced one answer; an endpoint that isn't etcd's gateway gives no other.
                 leave(endpoint)
                 misunderstandings += 1
-                if misunderstandings <= endpoints.count { continue }
+                if misunderstandings <= endpoints.count, ContinuousClock.now < end {
+                    record(.retry(endpoint: endpoint, reason: failure, pause: .zero))
+                    continue
+                }
             }
             guard failure.isTemporary else { throw Failure(reason: failure, isInDoubt: isRepeated) }
             leave(endpoint)
@@ -108,11 +113,31 @@ final class GatewayClient: Sendable {
             throw Failure(reason: error, isInDoubt: false)
         }
         do throws(GatewayFailure) {
-            return try send(complete, kind, within: timeout)
+            let response: Response = try send(complete, kind, within: timeout)
+            if let answer = response as? any KeyResponse {
+                // Each answer of etcd has a revision; other JSON has none, and says nothing about the request.
+                guard answer.header?.revision.value ?? 0 > 0 else {
+                    throw GatewayFailure.notUnderstood("an answer without a revision")
+                }
+                noteCluster(of: answer.header)
+            }
+            return response
         } catch {
             if case .tokenRefused = error { invalidate(complete.token) }
             throw Failure(reason: error, isInDoubt: error.isInDoubt)
         }
+    }
+
+    /// Has a closure called whenever another cluster than before answers.
+    func observeCluster(_ changed: @escaping @Sendable () -> Void) { cluster.withLock { $0.changed = changed } }
+
+    private func noteCluster(of header: ResponseHeader?) {
+        guard let identifier = header?.cluster else { return }
+        let changed = cluster.withLock { cluster in
+            let before = exchange(&cluster.identifier, with: identifier)
+            return before == nil || before == identifier ? nil : cluster.changed
+        }
+        changed?()
     }
 
     /// Returns the token to send, after requesting one if necessary; `nil` if the configuration has no user.

@@ -27,8 +27,8 @@ enum GatewayFailure: Error, Hashable, Sendable {
         case 14 where text.contains("no leader"), 2 where text.contains("proposal dropped"): self = .unconnected(text)
         // Checked before the proposal, too (`processInternalRaftRequestOnce`).
         case 8 where text.contains("too many requests"): self = .unconnected(text)
-        // gRPC's codes for canceled, deadline exceeded, aborted, and unavailable.
-        case 1, 4, 10, 14: self = .transient(text)
+        // gRPC's codes for canceled, deadline exceeded, aborted, internal, as of a stream that was reset, and unavailable.
+        case 1, 4, 10, 13, 14: self = .transient(text)
         case 16: self = .tokenRefused(text)
         default: self = .refused(code: error.code, message: text)
         }

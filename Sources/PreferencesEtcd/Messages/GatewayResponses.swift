@@ -7,7 +7,19 @@ internal import Foundation
 // The answers of the gateway, which omits fields that are zero, false or empty.
 
 struct ResponseHeader: Decodable, Hashable, Sendable {
+    /// The number of the cluster, of 64 bits without a sign.
+    var cluster: String?
     var revision: GatewayInteger?
+
+    enum CodingKeys: String, CodingKey {
+        case revision
+        case cluster = "cluster_id"
+    }
+}
+
+/// An answer about keys, whose header says of which cluster and revision it is.
+protocol KeyResponse: Decodable {
+    var header: ResponseHeader? { get }
 }
 
 struct KeyValue: Decodable, Hashable, Sendable {
@@ -21,14 +33,14 @@ struct KeyValue: Decodable, Hashable, Sendable {
     }
 }
 
-struct RangeResponse: Decodable, Sendable {
+struct RangeResponse: KeyResponse, Sendable {
     var header: ResponseHeader?
     var kvs: [KeyValue]?
     /// The number of keys in the range, including those that `kvs` omits.
     var count: GatewayInteger?
 }
 
-struct TransactionResponse: Decodable, Sendable {
+struct TransactionResponse: KeyResponse, Sendable {
     struct Part: Decodable, Sendable {
         var range: RangeResponse?
 
@@ -100,7 +112,12 @@ struct ErrorResponse: Decodable, Hashable, Sendable, Error {
     init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         let code = try container.decodeIfPresent(Int.self, forKey: .code)
-        self.code = try code ?? container.decodeIfPresent(Int.self, forKey: .streamCode) ?? 2
+        self.code = try code ?? container.decode(Int.self, forKey: .streamCode)
+        // The codes of gRPC; a proxy's JSON has none or those of HTTP.
+        guard 1...16 ~= self.code else {
+            let text = "\(self.code) is no code of gRPC"
+            throw DecodingError.dataCorrupted(.init(codingPath: container.codingPath, debugDescription: text))
+        }
         let message = try container.decodeIfPresent(String.self, forKey: .message)
         self.message = try message ?? container.decodeIfPresent(String.self, forKey: .error) ?? "no message"
     }

@@ -20,7 +20,7 @@ enum EtcdEvent: Sendable {
     /// The watch received this number of events.
     case received(Int)
     /// A probe has ended: whether the member has changes that the watch has not delivered.
-    case probed(Result<Bool, GatewayFailure>)
+    case probed(Result<WatchStateMachine.Probe, GatewayFailure>)
     /// The number of queued writes has changed.
     case waiting(from: Int, to: Int)
     /// An attempt at a write failed because another process had changed its keys; it is repeated with the new values.
@@ -75,7 +75,7 @@ private struct EtcdTelemetry: Sendable {
         case .connected(_, isAgain: true): increment("watch_reconnections_total")
         case .moved: increment("watch_moves_total")
         case .received(let events): increment("watch_events_total", by: events)
-        case .probed(.success(let isBehind)): increment("probes_total", ("outcome", isBehind ? "behind" : "current"))
+        case .probed(.success(let probe)): increment("probes_total", ("outcome", probe == .current ? "current" : "behind"))
         case .probed(.failure): increment("probes_total", ("outcome", "failed"))
         case .waiting(_, let count):
             Gauge(label: Self.label("writes_waiting"), dimensions: dimensions(), factory: current).record(count)

@@ -27,6 +27,8 @@ struct Mirror: Sendable {
     private(set) var revision: Int64 = 0
     /// The revision of this store's last write.
     private var ownRevision: Int64 = 0
+    /// The suite's mark, and the revision at which it was this one; `nil` if it is unknown.
+    private(set) var mark: (keyValue: KeyValue?, revision: Int64)?
     /// The keys that this store removed after `revision`, with the revisions of the removals.
     private var tombstones: [Data: Int64] = [:]
     /// Whether the cluster was restored, so that the next revision is none after those of earlier changes.
@@ -57,19 +59,46 @@ struct Mirror: Sendable {
 
     /// Resets the known revisions, as the cluster was restored from an older state; call it before `replace`.
     mutating func forgetRevisions() {
-        (revision, ownRevision, isRestored) = (0, 0, true)
+        (revision, ownRevision, isRestored, mark) = (0, 0, true, nil)
         tombstones = [:]
         for key in entries.keys { entries[key]?.modRevision = 0 }
     }
 
     /// Replaces the contents with those of the whole suite; returns false and changes nothing if the mirror is newer.
+    ///
+    /// A value with an older revision than the known one replaces it, too: in the history of a restored cluster, it is the newer one.
     mutating func replace(with keyValues: [KeyValue], at revision: Int64) -> Bool {
         guard revision >= self.revision else { return false }
         var changes: [String: PropertyListValue?] = [:]
         removeAll(except: Set(keyValues.map(\.key)), at: revision, &changes)
-        for keyValue in keyValues { apply(keyValue, &changes) }
+        for keyValue in keyValues where knownRevision(of: keyValue.key) <= revision { put(keyValue, &changes) }
         finish(changes, at: revision)
         return true
+    }
+
+    // MARK: The history
+
+    /// The relation of the cluster's history to the one that the mirror is of.
+    enum History: Hashable, Sendable {
+        case same
+        /// The mark was put since, so the history is the same if it had the known mark before: at this revision.
+        case sameIfMarked(at: Int64)
+        case other
+    }
+
+    /// Returns which history a cluster has whose mark is `current` at a revision.
+    func history(of current: KeyValue?, at revision: Int64) -> History {
+        // An answer of the same history is never older than what was known before the request.
+        if revision < newest { return .other }
+        guard let mark else { return .same }
+        if revision < mark.revision { return .other }
+        if current == mark.keyValue { return .same }
+        return (current?.modRevision.value ?? 0) > mark.revision ? .sameIfMarked(at: mark.revision) : .other
+    }
+
+    /// Records the suite's mark at a revision.
+    mutating func note(mark keyValue: KeyValue?, at revision: Int64) {
+        if revision >= mark?.revision ?? 0 { mark = (keyValue, revision) }
     }
 
     /// Merges the keys put since the mirror's revision; returns false and changes nothing if keys were removed too.
@@ -172,11 +201,16 @@ struct Mirror: Sendable {
 
     /// Applies a key and its value unless a newer change of the key is known.
     private mutating func apply(_ keyValue: KeyValue, _ changes: inout [String: PropertyListValue?]) {
-        guard isNewer(keyValue) else { return }
+        if isNewer(keyValue) { put(keyValue, &changes) }
+    }
+
+    private mutating func put(_ keyValue: KeyValue, _ changes: inout [String: PropertyListValue?]) {
         let name = keys.name(of: keyValue.key)
         let value = name == nil ? nil : read(keyValue)
+        let entry = Entry(modRevision: keyValue.modRevision.value, value: value)
+        if entries[keyValue.key] == entry { return }
         if value == nil { reportUnreadable(keyValue.key) }
-        entries[keyValue.key] = Entry(modRevision: keyValue.modRevision.value, value: value)
+        entries[keyValue.key] = entry
         tombstones[keyValue.key] = nil
         if let name { set(value, for: name, &changes) }
     }

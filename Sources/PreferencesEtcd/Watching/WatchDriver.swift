@@ -23,7 +23,7 @@ final class WatchDriver: Sendable {
     protocol Delegate: AnyObject, Sendable {
         func apply(_ events: [WatchEvent])
         func reread() -> Result<Int64, GatewayFailure>
-        func probe(_ endpoint: String, isCounting: Bool) -> Result<Bool, GatewayFailure>
+        func probe(_ endpoint: String, isCounting: Bool) -> Result<WatchStateMachine.Probe, GatewayFailure>
         func becameConnected(to endpoint: String)
         func becameDisconnected(_ failure: GatewayFailure)
     }
@@ -66,6 +66,9 @@ final class WatchDriver: Sendable {
 
     /// Requests a probe of the watch's member, which also sends the queued writes.
     func probeNow() { inbox.signal { $0.inputs.append((.waiting, nil)) } }
+
+    /// Has the suite read again, because another history has answered.
+    func endHistory() { inbox.signal { $0.inputs.append((.historyEnded, nil)) } }
 
     /// Moves the watch to a new connection to the same member, without missing a change.
     func renewConnection() { inbox.signal { $0.renewal = .now } }

@@ -13,14 +13,24 @@ struct WatchStateMachine: Sendable {
         case silence(since: Duration)
         /// A write is queued although the watch is open.
         case waiting
-        /// The result of a probe: whether the member has changes that the watch has not delivered.
-        case probed(Result<Bool, GatewayFailure>)
+        case probed(Result<Probe, GatewayFailure>)
+        /// Another history than that of the watch has answered.
+        case historyEnded
         /// The watch has to move to another connection.
         case move
         /// Whether the replacement of the watch is open.
         case moved(Bool)
         /// The suite was read at this revision, or reading it failed.
         case reread(Result<Int64, GatewayFailure>)
+    }
+
+    /// The result of a probe.
+    enum Probe: Hashable, Sendable {
+        case current
+        /// The member has changes that the watch has not delivered.
+        case behind
+        /// The cluster was restored or replaced, and its revisions are others.
+        case otherHistory
     }
 
     enum Action: Hashable, Sendable {
@@ -57,6 +67,8 @@ struct WatchStateMachine: Sendable {
     private(set) var nextRevision: Int64?
     private var state = State.idle
     private var failures = 0
+    /// Whether the watch was open before.
+    private var wasOpen = false
     /// Whether the watch was reopened because it missed changes, and hasn't delivered any or passed a probe since.
     private var isReopened = false
     /// Whether a replacement is being opened.
@@ -134,12 +146,13 @@ struct WatchStateMachine: Sendable {
         case .waiting:
             if case .watching = state { return endPatience() }
             return []
-        case .probed(.success(false)):
+        case .probed(.success(.current)):
             guard case .probing = state else { return [] }
             state = .watching
             isReopened = false
             return []
-        case .probed(.success(true)): return handleLag()
+        case .probed(.success(.behind)): return handleLag()
+        case .probed(.success(.otherHistory)), .historyEnded: return endHistory()
         case .probed(.failure(let failure)): return [.close] + fail(failure)
         case .move:
             guard mayMove, let nextRevision else { return [] }
@@ -178,9 +191,17 @@ struct WatchStateMachine: Sendable {
             return [.close] + fail(Self.failure(of: response))
         }
         if response.created == true, case .opening = state {
-            state = .watching
             failures = 0
-            return [.becameConnected]
+            // The history may have changed while there was no watch, and a member of a restored cluster waits for the revision.
+            let isOlder = response.header?.revision.map { $0.value + 1 < nextRevision ?? 0 } ?? false
+            let isFirst = !wasOpen
+            wasOpen = true
+            guard !isFirst || isOlder else {
+                state = .watching
+                return [.becameConnected]
+            }
+            state = .probing(isSecond: false)
+            return [.becameConnected, .probe(isCounting: false)]
         }
         guard state != .idle, state != .pausing, let expected = nextRevision else { return [] }
         if state != .opening { state = .watching }
@@ -221,6 +242,16 @@ struct WatchStateMachine: Sendable {
         if isReopened { nextRevision = nil }
         isReopened.toggle()
         return [.close, .becameDisconnected(.unreachable("the watch missed changes"))] + open()
+    }
+
+    /// Has the suite read again, after a pause, as two clusters might answer in turn.
+    private mutating func endHistory() -> [Action] {
+        nextRevision = nil
+        isReopened = false
+        guard state != .idle, state != .rereading else { return [] }
+        failures = max(failures, 1)
+        state = .pausing
+        return [.close]
     }
 
     private mutating func fail(_ failure: GatewayFailure) -> [Action] {

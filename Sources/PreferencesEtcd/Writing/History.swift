@@ -30,7 +30,7 @@ struct History {
 
     /// Returns the revision at which the write was stored, or `nil` if it wasn't.
     func find(until deadline: ContinuousClock.Instant) throws(GatewayFailure) -> Int64? {
-        var renewals = 0
+        var (renewals, misunderstandings) = (0, 0)
         while true {
             let endpoint = client.endpoint
             var token: String?
@@ -45,7 +45,8 @@ struct History {
                     client.invalidate(token)
                     continue
                 }
-                guard error.isTemporary else { throw error }
+                if case .notUnderstood = error { misunderstandings += 1 }
+                guard error.isTemporary || 1...client.endpoints.count ~= misunderstandings else { throw error }
                 client.leave(endpoint)
                 Pause.sleep(microseconds: 50_000)
             }

@@ -92,6 +92,14 @@ struct TransactionBuilder: Sendable {
         }
     }
 
+    /// The mark that it has put if it is stored at a revision; `nil` if it puts none.
+    func markKeyValue(at revision: Int64) -> KeyValue? {
+        mark.map { KeyValue(key: keys.mark, value: $0.data, modRevision: GatewayInteger(revision)) }
+    }
+
+    /// Returns whether two requests are stored in the same states of the cluster.
+    func comparesSame(as other: TransactionBuilder) -> Bool { Set(comparisons) == Set(other.comparisons) }
+
     /// Returns whether the events of a revision include the mark of this write.
     func isMade(by events: some Collection<WatchEvent>) -> Bool {
         events.contains { isMade(by: $0.kv) }

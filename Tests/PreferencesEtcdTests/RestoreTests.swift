@@ -1,0 +1,100 @@
+#if Etcd
+import EtcdTestSupport
+import Preferences
+import Testing
+
+@testable import PreferencesEtcd
+
+/// Clusters that are restored from a snapshot, or replaced by another one, while stores are open.
+@Suite(needsEtcd)
+struct RestoreTests {
+    private let suite = freshSuite()
+    private let cluster: EtcdCluster
+
+    init() throws { cluster = try EtcdCluster.start() }
+
+    /// The values of the suite in etcd: the lines of keys and of values alternate.
+    private func stored() throws -> [String: String] {
+        let lines = try cluster.control("get", "--prefix", "tests/\(suite)/").split(separator: "\n").map(String.init)
+        return Dictionary(
+            uniqueKeysWithValues: stride(from: 0, to: lines.count, by: 2).map {
+                (String(lines[$0].dropFirst("tests/\(suite)/".count)), lines[$0 + 1])
+            }
+        )
+    }
+
+    @Test
+    func storeShowsWhatARestoredClusterHas() async throws {
+        let store = try PreferenceStore.etcd(suite, .testing(cluster.endpoints))
+        let reports = Reports(of: store)
+        let value = Preference("value", default: 0, in: store)
+        try await value.write(1)
+        try await store.write(1, for: "removed later")
+        try cluster.control("snapshot", "save", cluster.folder.path("snapshot"))
+        try await value.write(2)
+        try await store.write(3, for: "lost")
+        try await store.write(nil, for: "removed later")
+        try cluster.replace(with: "snapshot")
+        try await eventually("the lost values are still shown") {
+            store.contents == ["value": 1, "removed later": 1]
+        }
+        try await eventually("it is not reported") { reports.codes.contains(.notDurable) }
+        try await value.write(2)
+        #expect(try stored()["value"] == "2")
+        #expect(reports.codes.filter { $0 == .notDurable }.count == 1)
+    }
+
+    @Test
+    func restoredClusterThatHasGotFurtherIsRecognized() async throws {
+        let transport = try TestTransport()
+        let store = try PreferenceStore(etcd: suite, .testing(cluster.endpoints), over: transport)
+        let reports = Reports(of: store)
+        try await store.write(1, for: "value")
+        try cluster.control("snapshot", "save", cluster.folder.path("snapshot"))
+        try await store.write(2, for: "value")
+        try await store.write(3, for: "lost")
+        transport.cut()
+        try cluster.replace(with: "snapshot")
+        let other = try PreferenceStore.etcd(suite, .testing(cluster.endpoints))
+        for number in 1...20 { try await other.write(.integer(number), for: "other") }
+        transport.mend()
+        try await eventually("the values of two histories are mixed: \(store.contents)") {
+            store.contents == ["value": 1, "other": 20]
+        }
+        try await eventually("it is not reported") { reports.codes.contains(.notDurable) }
+        try await store.transaction { $0["value"] = 2 }
+        #expect(try stored() == ["value": "2", "other": "20"])
+    }
+
+    @Test
+    func writeOverALostHistoryIsStoredAtOnce() async throws {
+        var configuration = EtcdConfiguration.testing(cluster.endpoints)
+        // So that only the writes can find it.
+        configuration.probeInterval = .seconds(3600)
+        let transport = try TestTransport()
+        let store = try PreferenceStore(etcd: suite, configuration, over: transport)
+        try await store.write(1, for: "value")
+        try cluster.control("snapshot", "save", cluster.folder.path("snapshot"))
+        try await store.write(2, for: "value")
+        try cluster.replace(with: "snapshot")
+        // Not "unchanged": the cluster has 1.
+        try await store.write(2, for: "value")
+        #expect(try stored() == ["value": "2"])
+    }
+
+    @Test
+    func anotherClusterAtTheSameAddressReplacesTheValues() async throws {
+        let store = try PreferenceStore.etcd(suite, .testing(cluster.endpoints))
+        let reports = Reports(of: store)
+        try await store.write(1, for: "old")
+        let other = try EtcdCluster.start()
+        for number in 1...30 { try other.control("put", "tests/\(suite)/new", "\(number)") }
+        try other.control("snapshot", "save", cluster.folder.path("other"))
+        try cluster.replace(with: "other")
+        try await eventually("the values of two clusters are mixed: \(store.contents)") { store.contents == ["new": 30] }
+        try await eventually("it is not reported") { reports.codes.contains(.notDurable) }
+        try await store.write(31, for: "new")
+        #expect(try stored() == ["new": "31"])
+    }
+}
+#endif
