@@ -1,5 +1,6 @@
 #if Etcd
 import EtcdTestSupport
+import FileTestSupport
 import Preferences
 import Testing
 
@@ -13,14 +14,14 @@ struct RestoreTests {
 
     init() throws { cluster = try EtcdCluster.start() }
 
-    /// The values of the suite in etcd: the lines of keys and of values alternate.
+    /// The values of the suite's names in etcd.
     private func stored() throws -> [String: String] {
+        // The lines of keys and of values alternate; the key without a name is the mark's.
         let lines = try cluster.control("get", "--prefix", "tests/\(suite)/").split(separator: "\n").map(String.init)
-        return Dictionary(
-            uniqueKeysWithValues: stride(from: 0, to: lines.count, by: 2).map {
-                (String(lines[$0].dropFirst("tests/\(suite)/".count)), lines[$0 + 1])
-            }
-        )
+        let pairs = stride(from: 0, to: lines.count, by: 2).map {
+            (String(lines[$0].dropFirst("tests/\(suite)/".count)), lines[$0 + 1])
+        }
+        return Dictionary(uniqueKeysWithValues: pairs.filter { !$0.0.isEmpty })
     }
 
     @Test
@@ -56,7 +57,7 @@ struct RestoreTests {
         transport.cut()
         try cluster.replace(with: "snapshot")
         let other = try PreferenceStore.etcd(suite, .testing(cluster.endpoints))
-        for number in 1...20 { try await other.write(.integer(number), for: "other") }
+        for number in 1...20 { try await other.write(.integer(Int64(number)), for: "other") }
         transport.mend()
         try await eventually("the values of two histories are mixed: \(store.contents)") {
             store.contents == ["value": 1, "other": 20]
@@ -91,7 +92,9 @@ struct RestoreTests {
         for number in 1...30 { try other.control("put", "tests/\(suite)/new", "\(number)") }
         try other.control("snapshot", "save", cluster.folder.path("other"))
         try cluster.replace(with: "other")
-        try await eventually("the values of two clusters are mixed: \(store.contents)") { store.contents == ["new": 30] }
+        try await eventually("the values of two clusters are mixed: \(store.contents)") {
+            store.contents == ["new": 30]
+        }
         try await eventually("it is not reported") { reports.codes.contains(.notDurable) }
         try await store.write(31, for: "new")
         #expect(try stored() == ["new": "31"])

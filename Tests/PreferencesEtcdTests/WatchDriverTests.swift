@@ -69,7 +69,9 @@ private final class QuietDelegate: WatchDriver.Delegate {
 
     func apply(_ events: [PreferencesEtcd.WatchEvent]) {}
     func reread() -> Result<Int64, GatewayFailure> { .failure(.unreachable("nothing is read")) }
-    func probe(_ endpoint: String, isCounting: Bool) -> Result<Bool, GatewayFailure> { .success(false) }
+    func probe(_ endpoint: String, isCounting: Bool) -> Result<WatchStateMachine.Probe, GatewayFailure> {
+        .success(.current)
+    }
     func becameConnected(to endpoint: String) { count.withLock { $0 += 1 } }
     func becameDisconnected(_ failure: GatewayFailure) {}
 }

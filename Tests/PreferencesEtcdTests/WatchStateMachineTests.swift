@@ -171,8 +171,11 @@ struct WatchStateMachineTests {
         expect(&machine, .silence(since: .zero), gives: [.probe(isCounting: true)])
         let reopening = machine.handle(.probed(.success(.behind)))
         #expect(reopening.last == .open(from: 11))
-        _ = machine.handle(.response(WatchResponse(created: true)))
-        expect(&machine, .silence(since: .zero), gives: [.probe(isCounting: false)])
+        expect(
+            &machine,
+            .response(WatchResponse(created: true)),
+            gives: [.becameConnected, .probe(isCounting: false)]
+        )
         expect(&machine, .probed(.success(.behind)), gives: [])
         expect(&machine, .silence(since: .zero), gives: [.probe(isCounting: true)])
         let rereading = machine.handle(.probed(.success(.behind)))
@@ -237,8 +240,11 @@ struct WatchStateMachineTests {
         expect(&machine, .silence(since: .seconds(900)), gives: [.probe(isCounting: false)])
         expect(&machine, .probed(.success(.current)), gives: [])
         expect(&machine, .silence(since: .seconds(901)), gives: [.close, .open(from: 11)])
-        expect(&machine, .response(WatchResponse(created: true)), gives: [.becameConnected])
-        expect(&machine, .silence(since: .seconds(10)), gives: [.probe(isCounting: false)])
+        expect(
+            &machine,
+            .response(WatchResponse(created: true)),
+            gives: [.becameConnected, .probe(isCounting: false)]
+        )
     }
 
     // MARK: Replacement

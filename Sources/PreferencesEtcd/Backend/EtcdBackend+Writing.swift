@@ -220,7 +220,10 @@ extension EtcdBackend {
             throw WriteFailure(error.reason, inDoubt: isInDoubt ? builder : nil)
         }
         let revision = response.header?.revision.value ?? 0
-        guard response.succeeded != true else { return revision }
+        guard response.succeeded != true else {
+            if let mark = builder.markKeyValue(at: revision) { mirror.withLock { $0.note(mark: mark, at: revision) } }
+            return revision
+        }
         guard isInDoubt else {
             client.record(.conflict)
             try mergeExternalChanges(response, until: end)
@@ -362,7 +365,6 @@ extension EtcdBackend {
     private func commit(_ builder: TransactionBuilder, at revision: Int64, isQueued: Bool) {
         mirror.withLock { mirror in
             mirror.commit(builder.changes, at: revision)
-            if let mark = builder.markKeyValue(at: revision) { mirror.note(mark: mark, at: revision) }
             if !isQueued { noteApplied(at: revision) }
         }
     }

@@ -328,7 +328,8 @@ extension EtcdBackend: WatchDriver.Delegate {
             return .success(
                 mirror.withLock { mirror in
                     mirror.note(mark: mark, at: revision)
-                    return mirror.isBehind(mark: mark?.modRevision.value ?? 0, count: count, at: revision) ? .behind : .current
+                    return mirror.isBehind(mark: mark?.modRevision.value ?? 0, count: count, at: revision)
+                        ? .behind : .current
                 }
             )
         } catch {

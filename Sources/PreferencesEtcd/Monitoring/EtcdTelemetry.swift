@@ -75,7 +75,8 @@ private struct EtcdTelemetry: Sendable {
         case .connected(_, isAgain: true): increment("watch_reconnections_total")
         case .moved: increment("watch_moves_total")
         case .received(let events): increment("watch_events_total", by: events)
-        case .probed(.success(let probe)): increment("probes_total", ("outcome", probe == .current ? "current" : "behind"))
+        case .probed(.success(let probe)):
+            increment("probes_total", ("outcome", probe == .current ? "current" : "behind"))
         case .probed(.failure): increment("probes_total", ("outcome", "failed"))
         case .waiting(_, let count):
             Gauge(label: Self.label("writes_waiting"), dimensions: dimensions(), factory: current).record(count)
