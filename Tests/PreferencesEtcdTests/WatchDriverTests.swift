@@ -69,7 +69,7 @@ private final class QuietDelegate: WatchDriver.Delegate {
 
     func apply(_ events: [PreferencesEtcd.WatchEvent]) {}
     func reread() -> Result<Int64, GatewayFailure> { .failure(.unreachable("nothing is read")) }
-    func probe(_ endpoint: String, isCounting: Bool) -> Result<WatchStateMachine.Probe, GatewayFailure> {
+    func probe(_ endpoint: String, isCounting: Bool) -> Result<ProbeResult, GatewayFailure> {
         .success(.current)
     }
     func becameConnected(to endpoint: String) { count.withLock { $0 += 1 } }

@@ -33,7 +33,7 @@ final class ManagedConfigurationBackend: PreferenceBackend {
     ) {
         self.defaults = defaults
         self.runLater = runLater
-        let names = [UserDefaults.didChangeNotification, DataProtection.unlocked] + NotificationObserver.activations
+        let names = [UserDefaults.didChangeNotification, DataProtection.unlocked] + NotificationObserver.becameActive
         let observers = names.map { name in
             NotificationObserver(of: name) { [weak self] _ in self?.lookSoon() }
         }

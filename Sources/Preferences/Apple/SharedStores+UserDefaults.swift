@@ -93,7 +93,7 @@ package struct DataProtection: Sendable {
     /// Calls `body` when protected data becomes available and when the program becomes active, on the thread that posts the
     /// notification, until the result is released.
     package static func observeUnlocking(_ body: @escaping @Sendable () -> Void) -> any Sendable {
-        ([unlocked] + NotificationObserver.activations).map { NotificationObserver(of: $0) { _ in body() } }
+        ([unlocked] + NotificationObserver.becameActive).map { NotificationObserver(of: $0) { _ in body() } }
     }
 
     private static func isLocked(_ path: String) throws(PreferenceError) -> Bool {

@@ -261,7 +261,7 @@ extension UserDefaultsBackend {
     /// can't be observed and domains that are removed; or that the program becomes active, because other processes' changes are only
     /// delivered to a run loop on the main thread, which not every program has.
     private static let invalidatingNotifications =
-        [UserDefaults.didChangeNotification] + NotificationObserver.activations
+        [UserDefaults.didChangeNotification] + NotificationObserver.becameActive
 
     /// Invalidates all names: each is read again before it is used, and if it has observers soon in any case.
     ///

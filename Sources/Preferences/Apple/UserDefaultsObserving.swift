@@ -32,7 +32,7 @@ final class NotificationObserver: @unchecked Sendable {  // the token is written
     }
 
     /// The notifications that the program becomes active; by name, as not every process may use UIKit, AppKit or WatchKit.
-    static let activations = [
+    static let becameActive = [
         "UIApplicationDidBecomeActiveNotification", "NSApplicationDidBecomeActiveNotification",
         "WKApplicationDidBecomeActiveNotification", "NSExtensionHostDidBecomeActiveNotification",
     ].map { Notification.Name($0) }

@@ -312,7 +312,7 @@ extension EtcdBackend: WatchDriver.Delegate {
         }
     }
 
-    func probe(_ endpoint: String, isCounting: Bool) -> Result<WatchStateMachine.Probe, GatewayFailure> {
+    func probe(_ endpoint: String, isCounting: Bool) -> Result<ProbeResult, GatewayFailure> {
         do throws(GatewayFailure) {
             let known = mirror.withLock { $0 }
             let newest = try newest(at: endpoint, isCounting: isCounting)

@@ -24,8 +24,14 @@ final class GatewayClient: Sendable {
     private let random: @Sendable () -> Double
     private let rotation: Lock<EndpointRotation>
     private let tokens: Lock<TokenKeeper>
-    /// The cluster that has answered last, and the closure that is called before an answer of another one is returned.
-    private let cluster = Lock<(identifier: String?, changed: @Sendable () -> Void)>((nil, {}))
+    private let cluster = Lock(Cluster())
+
+    private struct Cluster {
+        /// The number of the cluster that has answered last.
+        var identifier: String?
+        /// Called before an answer of another one is returned.
+        var changed: @Sendable () -> Void = {}
+    }
 
     init(
         _ configuration: EtcdConfiguration,

@@ -20,7 +20,7 @@ enum EtcdEvent: Sendable {
     /// The watch received this number of events.
     case received(Int)
     /// A probe has ended: whether the member has changes that the watch has not delivered.
-    case probed(Result<WatchStateMachine.Probe, GatewayFailure>)
+    case probed(Result<ProbeResult, GatewayFailure>)
     /// The number of queued writes has changed.
     case waiting(from: Int, to: Int)
     /// An attempt at a write failed because another process had changed its keys; it is repeated with the new values.

@@ -23,7 +23,7 @@ final class WatchDriver: Sendable {
     protocol Delegate: AnyObject, Sendable {
         func apply(_ events: [WatchEvent])
         func reread() -> Result<Int64, GatewayFailure>
-        func probe(_ endpoint: String, isCounting: Bool) -> Result<WatchStateMachine.Probe, GatewayFailure>
+        func probe(_ endpoint: String, isCounting: Bool) -> Result<ProbeResult, GatewayFailure>
         func becameConnected(to endpoint: String)
         func becameDisconnected(_ failure: GatewayFailure)
     }

@@ -13,7 +13,7 @@ struct WatchStateMachine: Sendable {
         case silence(since: Duration)
         /// A write is queued although the watch is open.
         case waiting
-        case probed(Result<Probe, GatewayFailure>)
+        case probed(Result<ProbeResult, GatewayFailure>)
         /// Another history than that of the watch has answered.
         case historyEnded
         /// The watch has to move to another connection.
@@ -22,15 +22,6 @@ struct WatchStateMachine: Sendable {
         case moved(Bool)
         /// The suite was read at this revision, or reading it failed.
         case reread(Result<Int64, GatewayFailure>)
-    }
-
-    /// The result of a probe.
-    enum Probe: Hashable, Sendable {
-        case current
-        /// The member has changes that the watch has not delivered.
-        case behind
-        /// The cluster was restored or replaced, and its revisions are others.
-        case otherHistory
     }
 
     enum Action: Hashable, Sendable {

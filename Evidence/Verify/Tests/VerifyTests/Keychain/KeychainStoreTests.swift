@@ -49,7 +49,7 @@ struct KeychainStoreTests {
 
     @Test(
         .timeLimit(.minutes(1)),
-        arguments: [DataProtection.unlocked, NotificationObserver.activations[0]].map(\.rawValue)
+        arguments: [DataProtection.unlocked, NotificationObserver.becameActive[0]].map(\.rawValue)
     )
     func secretsAreReadAndNotifiedWhenTheDeviceIsUnlocked(notification: String) {
         device.change {
