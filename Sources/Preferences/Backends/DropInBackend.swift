@@ -56,6 +56,8 @@ final class DropInBackend: PlacedBackend {
         var values: [String: PropertyListValue] = [:]
         /// The path of the file that has set each value.
         var paths: [String: String] = [:]
+        /// The paths of the files in force, in the order in which they are read.
+        var order: [String] = []
         var reported: Set<String> = []
     }
 
@@ -70,6 +72,13 @@ final class DropInBackend: PlacedBackend {
     func path(of name: String?) -> String? {
         let path = name.flatMap { name in state.withLock { $0.paths[name] } }
         return path ?? places.files.last
+    }
+
+    /// The values of each file in force, without those that a file after it overrides or removes.
+    var contentsOfFiles: [(path: String, contents: [String: PropertyListValue])] {
+        state.withLock { state in
+            state.order.map { path in (path, state.values.filter { state.paths[$0.key] == path }) }
+        }
     }
 
     func line(of name: String) -> Int? {
@@ -144,7 +153,7 @@ final class DropInBackend: PlacedBackend {
             }
         }
         state.withLock { state in
-            (state.values, state.paths) = (values, paths)
+            (state.values, state.paths, state.order) = (values, paths, order)
             state.files = files.filter { used.contains($0.key) }
         }
     }

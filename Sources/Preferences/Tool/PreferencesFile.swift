@@ -11,14 +11,12 @@ public enum PreferencesFile {
 
     /// Returns all contents of a file, read once; calls `report` with an error for each line that is skipped.
     ///
-    /// The file isn't watched: to begin and end a watch takes longer than to read a small file. In a file that programs only read,
-    /// objects over several lines are read, too.
+    /// The file isn't watched: to begin and end a watch takes longer than to read a small file.
     public static func contents(
         of path: String,
-        isReadOnly: Bool = false,
         _ report: @escaping @Sendable (PreferenceError) -> Void
     ) throws(PreferenceError) -> [String: PropertyListValue] {
-        let backend = FileBackend(path: path, isReadOnly: isReadOnly, watcher: nil)
+        let backend = FileBackend(path: path, watcher: nil)
         return try backend.load(host: PreferenceBackendHost(changed: { _ in }, report: report))
     }
 
@@ -211,6 +209,8 @@ public struct SuiteFiles: Sendable {
     public let managedPath: String
     /// The files with the system's defaults, the strongest first.
     public let systemPaths: [String]
+    private let managed: DropIns
+    private let system: [DropIns]
     /// The possible paths of a description of the suite's preferences, the strongest first; see
     /// `PreferenceGroup.jsonSchema`.
     public let schemaPaths: [String]
@@ -222,8 +222,48 @@ public struct SuiteFiles: Sendable {
         userPath = location.userPath
         managedPath = location.managedPath
         systemPaths = location.systemPaths
+        (managed, system) = (location.managed, location.system)
         schemaPaths = ([userPath] + systemPaths).map { path in
             path.split(separator: "/").dropLast().map { "/" + $0 }.joined() + "/preferences.schema.json"
+        }
+    }
+
+    /// Returns the path of the file with the program's state.
+    public func statePath() throws(PreferenceError) -> String { try SuiteLocation.statePath(of: name) }
+
+    /// The folders with drop-ins of the managed settings, the strongest first.
+    public var managedFolders: [String] { managed.folders }
+
+    /// The folders with drop-ins of the system's defaults, the strongest first.
+    public var systemFolders: [String] { system.flatMap(\.folders) }
+
+    /// The values of a file, without those that a stronger file of the same layer overrides.
+    public typealias FileValues = (path: String, contents: [String: PropertyListValue])
+
+    /// Returns the values of the system's defaults, in order of increasing precedence, drop-ins first.
+    ///
+    /// Of the files without such values, only the one that wins over the drop-ins is returned, even if it doesn't exist.
+    /// A layer of which a file can't be read has no values, as in a program, and the error is reported.
+    public func systemContents(_ report: @escaping @Sendable (PreferenceError) -> Void) -> [FileValues] {
+        system.reversed().flatMap { Self.contents(of: $0, report) }
+    }
+
+    /// Returns the values of the managed settings, as `systemContents` does.
+    public func managedContents(_ report: @escaping @Sendable (PreferenceError) -> Void) -> [FileValues] {
+        Self.contents(of: managed, report)
+    }
+
+    private static func contents(
+        of places: DropIns,
+        _ report: @escaping @Sendable (PreferenceError) -> Void
+    ) -> [FileValues] {
+        let backend = DropInBackend(places, watcher: nil)
+        do throws(PreferenceError) {
+            _ = try backend.load(host: PreferenceBackendHost(changed: { _ in }, report: report))
+            return backend.contentsOfFiles.filter { !$0.contents.isEmpty || $0.path == places.files.last }
+        } catch {
+            report(error)
+            return places.files.suffix(1).map { ($0, [:]) }
         }
     }
 }

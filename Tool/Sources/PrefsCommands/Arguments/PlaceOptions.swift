@@ -9,6 +9,7 @@ struct PlaceOptions: ParsableArguments {
         completion: .file()
     )
     var file: String?
+    @Flag(help: "Work on the suite's state, which programs keep apart from their preferences.") var state = false
     @Flag(help: "Also use files and folders of another user.") var trustOwner = false
 
     func validate() {
@@ -19,15 +20,32 @@ struct PlaceOptions: ParsableArguments {
     /// Returns the suites that a command may name.
     func suites() throws -> any Suites { try etcd.suites() }
 
+    /// Returns whether neither a file nor a suite is named.
+    func isEmpty(_ words: ArraySlice<String>) throws -> Bool {
+        guard words.isEmpty, file == nil else { return false }
+        guard !state else { throw Failure(.usage, "name the suite after --state; `prefs list` shows the suites") }
+        return true
+    }
+
     /// Returns the file of the option, or else the suite that the first of `words` names, which is removed.
     func place(_ words: inout ArraySlice<String>) throws -> any Place {
         if let file {
             guard try suites() is FileSuites else {
                 throw Failure(.usage, "--file and --etcd exclude each other; give one of them")
             }
+            guard !state else { throw Failure(.usage, "--file and --state exclude each other; give one of them") }
             return try FilePlace(file: file)
         }
-        if let suite = words.popFirst() { return try suites().place(of: suite) }
+        if let suite = words.popFirst() { return try place(of: suite) }
         throw Failure(.usage, "name a suite, or a file by --file; `prefs list` shows the suites", showsUsage: true)
+    }
+
+    private func place(of suite: String) throws -> any Place {
+        let suites = try suites()
+        guard state else { return try suites.place(of: suite) }
+        guard suites is FileSuites else {
+            throw Failure(.usage, "--state and --etcd exclude each other, as programs keep their state in a file")
+        }
+        return try FilePlace(stateOf: suite)
     }
 }

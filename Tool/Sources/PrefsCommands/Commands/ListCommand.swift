@@ -19,7 +19,7 @@ struct ListCommand: ParsableCommand {
 
     func run() throws {
         var words = words[...]
-        if words.isEmpty, options.file == nil { return try listSuites() }
+        if try options.isEmpty(words) { return try listSuites() }
         let place = try options.place(&words)
         try words.end()
         var table = Table()

@@ -29,7 +29,7 @@ struct ReadCommand: ParsableCommand {
 
     func run() throws {
         var words = words[...]
-        if words.isEmpty, options.file == nil, !origin { return try readAll() }
+        if try !origin && options.isEmpty(words) { return try readAll() }
         let place = try options.place(&words)
         let name = words.popFirst()
         try words.end()

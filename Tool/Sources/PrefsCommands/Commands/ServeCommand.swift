@@ -47,7 +47,7 @@ struct ServeCommand: ParsableCommand {
 
     private func inspector() throws -> Inspector {
         var words = words[...]
-        if words.isEmpty, options.file == nil { return try Inspector(all: try options.suites(), isReadOnly: readOnly) }
+        if try options.isEmpty(words) { return try Inspector(all: try options.suites(), isReadOnly: readOnly) }
         let name = options.file ?? words.first ?? ""
         let place = try options.place(&words)
         try words.end()

@@ -23,7 +23,7 @@ struct WatchCommand: AsyncParsableCommand {
 
     func run() async throws {
         var words = words[...]
-        if words.isEmpty, options.file == nil { return try await watchAll() }
+        if try options.isEmpty(words) { return try await watchAll() }
         let place = try options.place(&words)
         let name = words.popFirst()
         try words.end()

@@ -172,6 +172,11 @@ extension Place {
         }
     }
 
+    /// Returns whether a word of a command line names a secret, or might: the schema that declares the secrets may be unreadable.
+    func mightBeSecret(_ word: String) -> Bool {
+        do { return try markingSchema()?.secret(in: word) != nil } catch { return true }
+    }
+
     /// Returns the failure for a name that no layer has, with the present name or else a similar one of `others`, if there is one.
     func absent(_ name: String, of others: some Sequence<String>, _ formerNames: FormerNames) throws -> Failure {
         guard try exists() || !values(formerNames).contents.isEmpty else { return missing }
@@ -237,6 +242,15 @@ struct FilePlace: Place {
         location = nil
     }
 
+    /// Creates the place of the state that a suite's program keeps apart from its preferences.
+    init(stateOf suite: String) throws {
+        let path = try SuiteFiles(suite).statePath()
+        try Self.checkReadable(path)
+        self.path = path
+        title = "the state of \"\(suite)\""
+        location = nil
+    }
+
     func file(for purpose: FilePurpose) -> String? { path }
 
     func exists() -> Bool { access(path.pathBytes, F_OK) == 0 }
@@ -245,8 +259,13 @@ struct FilePlace: Place {
         let own = try PreferencesFile.contents(of: path, report)
         guard let location else { return [PlaceLayer(source: .file, contents: own, location: path)] }
         let user = PlaceLayer(source: .user, contents: own, location: path)
-        return location.systemPaths.reversed().map { Self.layer(.system, $0, report) }
-            + [user, Self.layer(.managed, location.managedPath, report)]
+        let system = location.systemContents(report).map {
+            PlaceLayer(source: .system, contents: $0.contents, location: $0.path)
+        }
+        let managed = location.managedContents(report).map {
+            PlaceLayer(source: .managed, contents: $0.contents, location: $0.path)
+        }
+        return system + [user] + managed
     }
 
     var schemaPaths: [String] { location?.schemaPaths ?? [] }
@@ -262,24 +281,6 @@ struct FilePlace: Place {
         let first = access(String(path).pathBytes, F_OK) == 0 ? String(path) : "."
         return access(first.pathBytes, W_OK) == 0
             ? .writable : .unwritable("\(first): \(String(cString: strerror(errno)))")
-    }
-
-    /// Returns the values of a layer; as in a program, a layer that can't be read has none.
-    private static func layer(
-        _ source: PlaceLayer.Source,
-        _ path: String,
-        _ report: @escaping @Sendable (PreferenceError) -> Void
-    ) -> PlaceLayer {
-        do throws(PreferenceError) {
-            return PlaceLayer(
-                source: source,
-                contents: try PreferencesFile.contents(of: path, isReadOnly: true, report),
-                location: path
-            )
-        } catch {
-            report(error)
-            return PlaceLayer(source: source, contents: [:], location: path)
-        }
     }
 
     func open() throws -> PlaceStores {
@@ -306,7 +307,8 @@ struct FilePlace: Place {
 
     var missing: Failure {
         guard let location else { return Failure(.absent, "there is no file \(path)") }
-        let others = ([location.managedPath] + location.systemPaths).filter { access($0.pathBytes, F_OK) == 0 }
+        let files = location.systemContents { _ in } + location.managedContents { _ in }
+        let others = files.reversed().map { $0.path }.filter { access($0.pathBytes, F_OK) == 0 }
         guard !others.isEmpty, !exists() else {
             return Failure(.absent, "\(title) doesn't exist; `prefs list` shows the suites")
         }

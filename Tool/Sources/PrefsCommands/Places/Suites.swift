@@ -56,10 +56,13 @@ struct FileSuites: Suites {
 
     func paths(of suite: String) throws -> (own: String, all: [String: PropertyListValue]) {
         let files = try SuiteFiles(suite)
+        func list(_ paths: [String]) -> PropertyListValue { .array(paths.map { .string($0.withShownPaths) }) }
         let all: [String: PropertyListValue] = [
             "managed": .string(files.managedPath.withShownPaths),
             "user": .string(files.userPath.withShownPaths),
-            "system": .array(files.systemPaths.map { .string($0.withShownPaths) }),
+            "system": list(files.systemPaths),
+            "state": .string(try files.statePath().withShownPaths),
+            "dropIns": ["managed": list(files.managedFolders), "system": list(files.systemFolders)],
         ]
         return (files.userPath, all)
     }
