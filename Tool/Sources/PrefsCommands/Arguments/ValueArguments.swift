@@ -1,7 +1,8 @@
 import FoundationEssentials
 @_spi(Tool) import Preferences
 
-/// A value in the words of a command line: JSON, text after a flag as in `defaults` of macOS, or text of the declared type.
+/// A value in the words of a command line: text after a flag as in `defaults` of macOS, text of the type that is declared or stored, JSON,
+/// or any other text.
 enum ValueArguments {
     /// Returns the new value for the stored one, which may depend on the declaration.
     typealias Change = (_ old: PropertyListValue?, Schema.Property?) throws -> PropertyListValue
@@ -39,27 +40,46 @@ enum ValueArguments {
         default:
             // A word that begins like a flag is probably a mistyped flag.
             if isUnknownFlag(first) { _ = try json(first) }
-            guard let flag = ScalarFlag(first) else { return { _, declared in try plainValue(first, declared) } }
+            guard let flag = ScalarFlag(first) else { return { old, declared in try plainValue(first, declared, old) } }
             let value = try flag.value(of: words.next("the value after \(first)"))
             return { _, _ in value }
         }
     }
 
-    /// Returns a value without a flag: JSON, unless a string, a date or data is declared.
-    private static func plainValue(_ text: String, _ declared: Schema.Property?) throws -> PropertyListValue {
-        guard let declared else { return try json(text) }
-        switch declared.types {
+    /// Returns a value without a flag: of the declared type, else of the type of the stored value, else JSON, else text.
+    private static func plainValue(
+        _ text: String,
+        _ declared: Schema.Property?,
+        _ old: PropertyListValue?
+    ) throws -> PropertyListValue {
+        let isDeclared = declared?.types.isEmpty == false
+        // A program has set nil over a weaker layer's value.
+        let stored = old == ["$unset": true] ? nil : old
+        let types = isDeclared ? declared?.types ?? [] : stored.map { [$0.kind] } ?? []
+        switch types {
         case ["string"]: return text.hasPrefix("\"") ? try json(text) : .string(text)
-        case ["date"] where !text.hasPrefix("{"): return try ScalarFlag.date.value(of: text)
-        case ["data"] where !text.hasPrefix("{"): return try ScalarFlag.data.value(of: text)
-        default:
-            let takesText = declared.types.contains("string") || declared.choices?.contains(.string(text)) == true
-            guard takesText else { return try json(text) }
-            do {
-                let value = try json(text)
-                return declared.allowsKind(of: value) ? value : .string(text)
-            } catch { return .string(text) }
+        case ["date"] where !text.hasPrefix("{"), ["data"] where !text.hasPrefix("{"):
+            do { return try (types == ["date"] ? ScalarFlag.date : .data).value(of: text) } catch {
+                // A stored value may get another type.
+                guard !isDeclared else { throw error }
+            }
+        default: break
         }
+        let isText = types.contains("string") || declared?.choices?.contains(.string(text)) == true
+        // Text that begins like JSON probably is mistyped JSON, and no text an unset variable of a shell.
+        guard isText || types.isEmpty && !(text.isEmpty || "{[\"".contains(text.prefix(1))) else {
+            return try json(text)
+        }
+        do {
+            let value = try json(text)
+            return declared?.allowsKind(of: value) == false ? .string(text) : value
+        } catch { return .string(text) }
+    }
+
+    /// Returns whether a word without a flag was read as something else than JSON.
+    static func isGuess(_ value: PropertyListValue, for word: String) -> Bool {
+        guard !isFlag(word) else { return false }
+        do { return try PreferenceText.value(in: word) != value } catch { return true }
     }
 
     /// Returns whether a word is a flag with a type.

@@ -7,11 +7,14 @@ struct WriteCommand: ParsableCommand {
         abstract: "Set a value.",
         usage: "prefs write [--file <path>] [--force] [<suite>] <name> <value>",
         discussion: """
-            The value is JSON, or text after a flag with its type, as in `defaults` of macOS. If the program declares a \
-            string, a date or data, the flag may be left out, unless the text begins with a dash or a quote or is null:
+            The value is text after a flag with its type, as in `defaults` of macOS. Without a flag it is read as the string, \
+            the date or the data that the program declares or, if nothing is declared, that is stored, else as JSON. \
+            Text that isn't JSON is a string if no other type is declared or stored. If the value isn't read as JSON, \
+            it is shown as it is stored. Text that begins with a dash or a quote, or is null, needs the flag.
 
               prefs write com.example.app volume 5
-              prefs write com.example.app theme -string dark
+              prefs write com.example.app theme dark
+              prefs write com.example.app build -string 5
               prefs write com.example.app window '{"width": 800}'
               prefs write com.example.app recent -array-add "/tmp/a b"
 
@@ -58,7 +61,9 @@ struct WriteCommand: ParsableCommand {
             let others = EtcdOptions.take(from: &words)
             options += others
             guard others.isEmpty else { continue }
-            guard ["--force", "--trust-owner", "--file"].contains(word) || word.hasPrefix("--file=") else { break }
+            guard ["--force", "--trust-owner", "--state", "--file"].contains(word) || word.hasPrefix("--file=") else {
+                break
+            }
             let count = word == "--file" ? 2 : 1
             own += words.prefix(count)
             words = words.dropFirst(count)
@@ -92,6 +97,7 @@ struct WriteCommand: ParsableCommand {
             let delete = "`prefs delete \(suite) \(ValueText.name(name))`"
             throw Failure(.usage, "null isn't a value; \(delete) removes the stored one. For text use: -string null")
         }
+        let valueWord = words.first
         let change = try Self.reading(secret) {
             let change = try ValueArguments.change(&words)
             // Also allowed after the value, unless the value takes all words.
@@ -100,6 +106,7 @@ struct WriteCommand: ParsableCommand {
             return change
         }
         let formerNames = FormerNames(schema)
+        var stored: PropertyListValue?
         if isForced, let path = try place.file(for: .write), try place.exists() { try PreferencesFile.adopt(path) }
         try place.open().store.transaction { [isForced] transaction in
             // In each layer the name comes before its former names, so the transaction's values aren't enough.
@@ -116,10 +123,15 @@ struct WriteCommand: ParsableCommand {
             // Only the member is changed; the rest of the value is the one that the program reads.
             if !path.keys.isEmpty { old = old ?? schema?.properties[path.name]?.defaultValue }
             let member = try Self.reading(secret) { try change(path.member(of: old), path.property(in: schema)) }
+            stored = member
             guard let value = try path.changing(old, to: member) else { return }
             if !isForced { try schema?.check(value, for: path.name) }
             for (name, value) in formerNames.storing([path.name: value]) { transaction[name] = value }
         }
+        guard let stored, let valueWord, ValueArguments.isGuess(stored, for: valueWord) else { return }
+        // A schema that can't be read, which was reported, may declare the value as a secret.
+        let isHidden = secret != nil || place.mightBeSecret(name)
+        Terminal.write("\(ValueText.name(name))\t\(isHidden ? ValueText.redacted : try ValueText.json(stored))\n")
     }
 
     /// Runs `body`, which reads the value; if that is a secret, replaces a failure, which would quote the value.
