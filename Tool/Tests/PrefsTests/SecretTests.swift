@@ -41,10 +41,11 @@ struct SecretTests {
             "--file config/app/preferences.jsonl other", "./config/app/preferences.jsonl ./object.json",
         ],
         "undo": [
-            "app", "app session", "app sid --yes", "app token", "app token --yes", "app --yes",
+            "app", "app --json", "app --json --yes", "app session", "app sid --yes", "app token", "app token --yes",
+            "app --yes",
             "--file config/app/preferences.jsonl",
         ],
-        "check": ["app", "app --repair", "--file config/app/preferences.jsonl"],
+        "check": ["app", "app --json", "app --repair", "--file config/app/preferences.jsonl"],
         "compact": ["app"],
         "export": [
             "app", "app --format xml", "app --format lines", "app out.json", "--file config/app/preferences.jsonl -",

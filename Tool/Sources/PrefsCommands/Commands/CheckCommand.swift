@@ -6,7 +6,7 @@ struct CheckCommand: ParsableCommand {
         commandName: "check",
         abstract:
             "Check for damage and values that the schema doesn't allow; show size, permissions, lock holders and limits.",
-        usage: "prefs check [<suite> | --file <path>] [--repair]",
+        usage: "prefs check [<suite> | --file <path>] [--repair] [--json]",
         discussion: """
             Ends with 3 if lines are damaged or the program's schema doesn't allow a stored value, with 4 if the file or \
             its folder can't be written. --repair rewrites the file without the damaged lines, and keeps these in a file \
@@ -18,6 +18,7 @@ struct CheckCommand: ParsableCommand {
 
     @OptionGroup var options: PlaceOptions
     @Flag(help: "Rewrite the file; the damaged lines are kept in a file next to it.") var repair = false
+    @Flag(help: "Show a JSON object.") var json = false
     @Argument(help: "The suite unless --file is given.", completion: Completion.suites) var words: [String] = []
 
     func run() throws {
@@ -38,7 +39,7 @@ struct CheckCommand: ParsableCommand {
         {
             _ = consume progress
             // The owners are the cause of the error, so they are shown before it.
-            Terminal.write(try Self.owners(of: file).text())
+            try write(try Self.owners(of: file))
             throw error
         }
         var copies: [String] = []
@@ -52,19 +53,28 @@ struct CheckCommand: ParsableCommand {
         }
         _ = consume progress
 
-        var table = try Self.owners(of: file)
-        table.add(
-            "size",
-            "\(try FileReport(path).size) bytes, \(contents.count == 1 ? "1 name" : "\(contents.count) names")"
+        var report = try Self.owners(of: file)
+        let size = try FileReport(path).size
+        report.table.add("size", "\(size) bytes, \(contents.count == 1 ? "1 name" : "\(contents.count) names")")
+        report.members["size"] = .integer(size)
+        report.members["names"] = .integer(Int64(contents.count))
+        try report.addNeeded(contents)
+        report.add(
+            "writable",
+            file.problemOfWriting ?? "yes",
+            file.problemOfWriting.map { PropertyListValue.string($0) } ?? true
         )
-        table.add("needed", "\(try Self.bytes(contents)) bytes")
-        table.add("writable", file.problemOfWriting ?? "yes")
-        table.add("locked by", file.lockHolders())
-        table.add("watches", FileReport.watchLimits())
-        table.add("damage", damage.isEmpty ? "none" : damage.count == 1 ? "1 line" : "\(damage.count) lines")
-        for copy in copies { table.add("repaired", "the damaged lines are kept in \(copy)") }
-        let refused = try Self.addRefusals(of: place.layers { _ in }, suite, by: Self.schema(of: place), to: &table)
-        Terminal.write(table.text())
+        report.addLockHolders(file.lockHolders())
+        report.add("watches", FileReport.watchLimits())
+        report.add(
+            "damage",
+            damage.isEmpty ? "none" : damage.count == 1 ? "1 line" : "\(damage.count) lines",
+            .array(damage.map { .string($0.message) })
+        )
+        for copy in copies { report.table.add("repaired", "the damaged lines are kept in \(copy)") }
+        if repair { report.members["repaired"] = .array(copies.map { .string($0.withShownPaths) }) }
+        let refused = try Self.addRefusals(of: place.layers { _ in }, suite, by: Self.schema(of: place), to: &report)
+        try write(report)
         for error in damage { Terminal.report(error) }
         if let refused { Terminal.warn(refused.message) }
         if !damage.isEmpty {
@@ -86,17 +96,32 @@ struct CheckCommand: ParsableCommand {
         let contents = layers.reduce(into: [:]) { all, layer in all.merge(layer.contents) { $1 } }
         let damage = found.all
         guard !contents.isEmpty || !damage.isEmpty else { throw place.missing }
-        var table = Table()
-        table.add("place", place.title)
-        table.add("size", contents.count == 1 ? "1 name" : "\(contents.count) names")
-        table.add("needed", "\(try Self.bytes(contents)) bytes")
-        table.add("damage", damage.isEmpty ? "none" : damage.count == 1 ? "1 value" : "\(damage.count) values")
-        let refused = try Self.addRefusals(of: layers, suite, by: Self.schema(of: place), to: &table)
-        Terminal.write(table.text())
+        var report = CheckReport()
+        report.add("place", place.title)
+        report.add(
+            "size",
+            contents.count == 1 ? "1 name" : "\(contents.count) names",
+            .integer(Int64(contents.count)),
+            key: "names"
+        )
+        try report.addNeeded(contents)
+        report.add(
+            "damage",
+            damage.isEmpty ? "none" : damage.count == 1 ? "1 value" : "\(damage.count) values",
+            .array(damage.map { .string($0.message) })
+        )
+        let refused = try Self.addRefusals(of: layers, suite, by: Self.schema(of: place), to: &report)
+        try write(report)
         for error in damage { Terminal.warn("\(error)") }
         if let refused { Terminal.warn(refused.message) }
         if !damage.isEmpty { throw Failure(.damaged, "replace each value that can't be read, or remove its key") }
         if let refused { throw Failure(refused.status, "") }
+    }
+
+    private func write(_ report: CheckReport) throws {
+        Terminal.write(
+            json ? ShownText(try ValueText.json(report.members, indented: Terminal.isOutput)) : report.table.text()
+        )
     }
 
     /// Returns the schema or the failure to read it; `nil` if there is no schema.
@@ -111,13 +136,15 @@ struct CheckCommand: ParsableCommand {
         of layers: [PlaceLayer],
         _ suite: String,
         by found: Result<Schema, Failure>?,
-        to table: inout Table
+        to report: inout CheckReport
     ) throws -> Failure? {
         guard let found else { return nil }
         let schema: Schema
         switch found {
         case .success(let readable): schema = readable
-        case .failure(let failure): return failure
+        case .failure(let failure):
+            report.members["problems"] = [["kind": "schema", "message": .string(failure.message)]]
+            return failure
         }
         var (refused, notes): ([[String]], [[String]]) = ([], [])
         var ownCount = 0
@@ -148,8 +175,14 @@ struct CheckCommand: ParsableCommand {
                 if !isNote, isOwn { ownCount += 1 }
             }
         }
-        table.add("schema", schema.path)
-        for row in refused + notes { table.add(row) }
+        report.add("schema", schema.path)
+        for row in refused + notes { report.table.add(row) }
+        report.members["problems"] = .array(
+            (refused + notes).map { row in
+                let cells = row.map { PropertyListValue.string($0.withShownPaths) }
+                return ["kind": cells[0], "layer": cells[1], "place": cells[2], "message": cells[3]]
+            }
+        )
         guard !refused.isEmpty else { return nil }
         let values = refused.count == 1 ? "1 value is" : "\(refused.count) values are"
         let advice =
@@ -169,16 +202,17 @@ struct CheckCommand: ParsableCommand {
         return "; it is ignored, as a newer name is set, too; `prefs delete \(words)` removes it"
     }
 
-    private static func bytes(_ contents: [String: PropertyListValue]) throws -> Int {
-        try contents.reduce(0) { try $0 + ValueText.line($1.key, $1.value).utf8.count }
-    }
-
-    private static func owners(of file: FileReport) throws -> Table {
-        var table = Table()
-        table.add("file", file.path)
-        table.add("permissions", file.permissions)
-        for part in try file.way() { table.add(part.title, part.text) }
-        return table
+    private static func owners(of file: FileReport) throws -> CheckReport {
+        var report = CheckReport()
+        report.add("file", file.path)
+        report.add("permissions", file.permissions)
+        var texts: [PropertyListValue] = []
+        for part in try file.way() {
+            report.table.add(part.title, part.text)
+            texts.append(.string(part.text.withShownPaths))
+        }
+        report.members["way"] = .array(texts)
+        return report
     }
 
     /// Returns the values of the file, and an error for each damaged line.
@@ -186,5 +220,29 @@ struct CheckCommand: ParsableCommand {
         let found = Issues()
         let contents = try PreferencesFile.contents(of: path) { found.add($0) }
         return (contents, found.all)
+    }
+}
+
+/// The findings, as rows for people and as members of an object for programs.
+private struct CheckReport {
+    var table = Table()
+    var members: [String: PropertyListValue] = [:]
+
+    /// Adds a row, and a member that is the text unless another value is given.
+    mutating func add(_ title: String, _ text: String, _ value: PropertyListValue? = nil, key: String? = nil) {
+        table.add(title, text)
+        members[key ?? title] = value ?? .string(text.withShownPaths)
+    }
+
+    mutating func addLockHolders(_ holders: [String]?) {
+        guard let holders else { return table.add("locked by", "unknown: /proc/locks can't be read") }
+        table.add("locked by", holders.isEmpty ? "no process" : holders.joined(separator: ", "))
+        members["lockedBy"] = .array(holders.map { .string($0) })
+    }
+
+    /// Adds the number of bytes that the values need.
+    mutating func addNeeded(_ contents: [String: PropertyListValue]) throws {
+        let bytes = try contents.reduce(0) { try $0 + ValueText.line($1.key, $1.value).utf8.count }
+        add("needed", "\(bytes) bytes", .integer(Int64(bytes)))
     }
 }

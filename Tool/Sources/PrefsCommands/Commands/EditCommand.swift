@@ -31,9 +31,16 @@ struct EditCommand: ParsableCommand {
         let draft = try EditDraft(try ValueText.json(shown))
         while true {
             do {
-                try edit(draft)
+                let start = ContinuousClock.now
+                let editor = try edit(draft)
                 // A secret that was left out of the text isn't changed.
                 let differences = Difference.between(old, hidden.merging(try draft.contents()) { $1 })
+                if differences.isEmpty, start.duration(to: .now) < .seconds(2) {
+                    Terminal.warn(
+                        "the editor \(editor) returned at once, and nothing was changed; if it opens a window, let it wait for that, "
+                            + "as in EDITOR='code --wait'"
+                    )
+                }
                 // What a newer version has stored may stay, but not be typed.
                 for new in differences.compactMap(\.new) {
                     _ = try PreferenceText.value(in: PreferenceText.text(of: new))
@@ -64,13 +71,15 @@ struct EditCommand: ParsableCommand {
         }
     }
 
-    private func edit(_ draft: EditDraft) throws {
+    /// Runs the editor until it ends, and returns its command.
+    private func edit(_ draft: EditDraft) throws -> String {
         let editor = ["VISUAL", "EDITOR"].lazy.compactMap(Terminal.variable).first { !$0.isEmpty } ?? "vi"
         // As in git, the variable may hold arguments.
         let status = try ChildProcess.run("/bin/sh", ["-c", editor + " \"$@\"", editor, draft.path])
         guard status == .exited(0) else {
             throw Failure(.failed, "the editor \(editor) failed; set EDITOR to one that works")
         }
+        return editor
     }
 
     private func apply(_ differences: [Difference], to stores: PlaceStores) throws {

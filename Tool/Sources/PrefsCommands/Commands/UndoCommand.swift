@@ -5,13 +5,13 @@ struct UndoCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "undo",
         abstract: "Show the latest changes and undo the newest.",
-        usage: "prefs undo [<suite> | --file <path>] [<name>] [--yes] [--show-secrets]",
+        usage: "prefs undo [<suite> | --file <path>] [<name>] [--yes] [--json] [--show-secrets]",
         discussion: """
             Shows up to ten changes of the user's file, the newest last, each with its line number, and sets the values from \
             before the newest change, as one change. With a name, undoes the newest change of that name, and keeps the \
             other names that the same line changed. Undoing twice redoes.
 
-            At a terminal, asks first; elsewhere, changes nothing without --yes. Changes from before the file was compacted \
+            At a terminal, asks first; elsewhere, and with --json, changes nothing without --yes. Changes from before the file was compacted \
             aren't known and can't be undone.
             """
     )
@@ -19,6 +19,7 @@ struct UndoCommand: ParsableCommand {
     @OptionGroup var options: PlaceOptions
     @OptionGroup var secrets: SecretOptions
     @Flag(help: "Undo the newest change without asking.") var yes = false
+    @Flag(help: "Show a JSON object for each value that a change sets, with the change's line.") var json = false
     @Argument(help: "The suite unless --file is given, and the name.", completion: Completion.suiteThenNames)
     var words: [String] = []
 
@@ -35,7 +36,14 @@ struct UndoCommand: ParsableCommand {
         let redaction = try secrets.redaction(of: place)
         if yes {
             try undo(newest, in: place, at: path, names)
-            return Terminal.write(try Difference.text(newest.differences.map(\.reversed), redaction))
+            let undone = ChangeHistory.Change(line: newest.line, differences: newest.differences.map(\.reversed))
+            return Terminal.write(
+                json ? ShownText(try undone.json(redaction)) : try Difference.text(undone.differences, redaction)
+            )
+        }
+        if json {
+            let lines = try history.changes.suffix(10).map { try $0.json(redaction) }
+            return Terminal.write(lines.joined())
         }
         for change in history.changes.suffix(10) {
             let text = try Difference.text(change.differences, redaction)
@@ -70,6 +78,11 @@ private struct ChangeHistory {
     struct Change: Equatable {
         let line: Int
         let differences: [Difference]
+
+        /// Returns an object on a line for each value.
+        func json(_ redaction: Redaction) throws -> String {
+            try differences.map { try $0.json(redaction, ["line": .integer(Int64(line))]) + "\n" }.joined()
+        }
     }
 
     /// In the order of the file.

@@ -65,20 +65,19 @@ struct FileReport {
         try (Folder.names(in: folder) ?? []).filter { $0.contains(".damaged-") }.map { "\(folder)/\($0)" }
     }
 
-    /// Returns the processes that hold the file's lock now, according to the kernel (proc(5), `/proc/locks`).
-    func lockHolders() -> String {
+    /// Returns the processes that hold the file's lock now, according to the kernel (proc(5), `/proc/locks`); `nil` if it doesn't say.
+    func lockHolders() -> [String]? {
         do {
             let inode = ":\(status.st_ino)"
             let lines = String(decoding: try InputFile.bytes(of: "/proc/locks"), as: UTF8.self).split(separator: "\n")
-            let holders = lines.compactMap { line -> String? in
+            return lines.compactMap { line -> String? in
                 let fields = line.split(separator: " ")
                 // "1: FLOCK  ADVISORY  WRITE 1234 08:01:567 0 EOF"; "->" marks a process that waits.
                 guard fields.count >= 8, fields[1] == "FLOCK", fields[5].hasSuffix(inode) else { return nil }
                 return "process \(fields[4])"
             }
-            return holders.isEmpty ? "no process" : holders.joined(separator: ", ")
         } catch {
-            return "unknown: /proc/locks can't be read"
+            return nil
         }
     }
 
