@@ -31,7 +31,6 @@ let package = Package(
             traits: [.trait(name: "Etcd", condition: .when(traits: ["Etcd"]))]
         ),
         .package(url: "https://github.com/apple/swift-argument-parser.git", from: "1.8.0"),
-        .package(url: "https://github.com/swhitty/FlyingFox.git", from: "0.27.1"),
     ],
     targets: [
         .executableTarget(name: "prefs", dependencies: ["PrefsCommands"], swiftSettings: settings),
@@ -48,14 +47,12 @@ let package = Package(
             ],
             swiftSettings: settings
         ),
-        // Separate, as the server's library brings in Foundation, which would more than double the start time of every command.
+        // Separate, so that an attack on the page reaches only a program that serves it.
         .executableTarget(
             name: "prefs-serve",
             dependencies: [
                 "PrefsCommands",
                 .product(name: "Preferences", package: "swift-preferences"),
-                .product(name: "FlyingFox", package: "FlyingFox"),
-                .product(name: "FlyingSocks", package: "FlyingFox"),
             ],
             resources: [.embedInCode("Page")],
             swiftSettings: settings

@@ -1,7 +1,7 @@
 import PrefsCommands
 
-/// The tool `prefs` with the web server of `prefs serve`. It is a separate program, which `prefs` replaces itself with, because the
-/// server's library would more than double the start time of every command.
+/// The tool `prefs` with the web server of `prefs serve`. It is a separate program, which `prefs` replaces itself with, so that the
+/// server isn't in the program of the other commands.
 @main
 enum Main {
     static func main() async {
