@@ -15,14 +15,14 @@ package struct Prefs: AsyncParsableCommand {
             see a change at once. Reading never creates anything. Values that a program declares as secrets are shown as \
             <redacted> unless --show-secrets is given.
 
-            Exit codes: 0 done; 1 absent, or `diff` found differences; 2 wrong usage, nothing changed; 3 damaged; \
+            Exit codes: 0 done; 1 absent, `diff` found differences, or `merge` conflicts; 2 wrong usage, nothing changed; 3 damaged; \
             4 not permitted; 5 the system failed or another process interfered.
             """,
         version: "0.1.0",
         subcommands: [
             ReadCommand.self, WriteCommand.self, DeleteCommand.self, RenameCommand.self, FindCommand.self,
             DescribeCommand.self, ListCommand.self, PathCommand.self, EditCommand.self, WatchCommand.self,
-            UndoCommand.self, DiffCommand.self, ServeCommand.self,
+            UndoCommand.self, DiffCommand.self, MergeCommand.self, ServeCommand.self,
             ImportCommand.self, ExportCommand.self, CheckCommand.self, CompactCommand.self,
         ]
     )

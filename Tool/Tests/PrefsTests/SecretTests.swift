@@ -76,6 +76,10 @@ struct SecretTests {
             "app sid session", "app sid session --force", "app sid title", "app sid new",
             "app token title", "app token user", "app token volume", "app token new", "app user token", "app tokn user",
         ],
+        "merge": [
+            "object.json config/app/preferences.jsonl object.json",
+            "export.json config/app/preferences.jsonl object.json",
+        ],
         "edit": ["app", "app --force", "--file config/app/preferences.jsonl"],
         // Other tests run these, as they don't end.
         "watch": [], "serve": [],

@@ -4,7 +4,7 @@ package import Preferences
 /// The outcome of a command, as its exit code.
 package enum ExitStatus: Int32 {
     case done = 0
-    /// The file, suite or value doesn't exist; for `diff`, there are differences.
+    /// The file, suite or value doesn't exist; for `diff`, there are differences, and for `merge`, conflicts.
     case absent = 1
     case usage = 2
     case damaged = 3
