@@ -24,6 +24,7 @@ package struct Prefs: AsyncParsableCommand {
             DescribeCommand.self, ListCommand.self, PathCommand.self, EditCommand.self, WatchCommand.self,
             UndoCommand.self, DiffCommand.self, MergeCommand.self, ServeCommand.self,
             ImportCommand.self, ExportCommand.self, CheckCommand.self, CompactCommand.self,
+            SchemaCommand.self,
         ]
     )
 

@@ -24,8 +24,8 @@ struct EtcdTests {
     @Test
     func everyCommandHasATranscript() throws {
         let text = try Transcript.names(in: "Etcd").map { try Transcript($0).text }.joined()
-        // Other tests run `watch`, at a terminal; `merge` is for files.
-        let others = ["watch", "merge"]
+        // Other tests run `watch`, at a terminal; `merge` is for files, and a schema is one.
+        let others = ["watch", "merge", "schema"]
         for command in try Tool().run(["--help"]).output.commands where !others.contains(command) {
             #expect(text.contains("prefs --etcd $ETCD \(command)"), "no transcript runs \(command)")
         }

@@ -80,6 +80,7 @@ struct SecretTests {
             "object.json config/app/preferences.jsonl object.json",
             "export.json config/app/preferences.jsonl object.json",
         ],
+        "schema": ["markdown", "root-plist", "manifest", "template", "json-schema"].map { "export app --\($0)" },
         "edit": ["app", "app --force", "--file config/app/preferences.jsonl"],
         // Other tests run these, as they don't end.
         "watch": [], "serve": [],

@@ -5,14 +5,15 @@ import Glibc
 struct Schema {
     let path: String
     /// The declaration of all preferences, as the members of one object.
-    private let all: Property
+    let all: Property
     /// The declaration of each preference, by name.
     let properties: [String: Property]
     let formerNames: FormerNames
 
     /// The declaration of one value.
     struct Property {
-        private let keywords: [String: PropertyListValue]
+        /// All keywords of JSON Schema but those with a leading `$`.
+        let keywords: [String: PropertyListValue]
         /// Whether the value, or a part of it, is a secret.
         let isSecret: Bool
         /// The types in terms of JSON Schema, or `data` or `date`; empty if any is allowed.

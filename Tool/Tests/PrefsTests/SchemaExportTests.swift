@@ -1,0 +1,163 @@
+import Foundation
+import Preferences
+import Testing
+
+/// The exports of a schema, each checked by a tool of its format.
+struct SchemaExportTests {
+    private struct Player: PreferenceGroup {
+        @Preference("volume", .range(0...10), .title("Volume"), .description("How <loud> it is | or not.")) var volume =
+            5
+        @Preference("balance", .range(-1...1), .section("Sound")) var balance = 0.0
+        @Preference("theme", .choices(["system", "dark"]), .section("Look")) var theme = "system"
+        @Preference("reports", .formerly("telemetry"), .deprecated("nothing is sent")) var reports = true
+        @Preference("nickname", .length(1...3)) var nickname: String?
+        @Preference("since") var since: Date?
+        @Preference("recent") var recent: [String] = []
+        @Preference("counts") var counts: [String: Int] = [:]
+        @Preference("token", .secret) var token: String?
+        @Preference("$odd") var odd = false
+    }
+
+    private func tool() throws -> Tool {
+        let tool = try Tool()
+        try tool.write(try Player(in: .inMemory()).jsonSchema(), to: "system/app/preferences.schema.json")
+        return tool
+    }
+
+    /// Runs Python with the output of an export in the file `export`.
+    private func python(_ format: String, _ program: String, in tool: Tool) throws -> Tool.Run? {
+        guard let python = Needed.path(of: "python3") else { return nil }
+        let export = try tool.run("schema export app export --\(format)")
+        #expect(export.status == 0, "\(export)")
+        return try tool.run(python, ["-c", program])
+    }
+
+    @Test
+    func rootPlistKeepsTheRulesOfItsFormat() throws {
+        let program = """
+            import plistlib
+            root = plistlib.load(open("export", "rb"))
+            needed = {"PSGroupSpecifier": [], "PSToggleSwitchSpecifier": ["Title", "Key", "DefaultValue"],
+                "PSSliderSpecifier": ["Key", "DefaultValue", "MinimumValue", "MaximumValue"],
+                "PSMultiValueSpecifier": ["Title", "Key", "DefaultValue", "Titles", "Values"],
+                "PSTextFieldSpecifier": ["Title", "Key"]}
+            for specifier in root["PreferenceSpecifiers"]:
+                kind = specifier["Type"]
+                assert all(key in specifier for key in needed[kind]), specifier
+                if kind == "PSToggleSwitchSpecifier": assert specifier["DefaultValue"] in (True, False)
+                if kind == "PSMultiValueSpecifier":
+                    assert len(specifier["Titles"]) == len(specifier["Values"])
+                    assert specifier["DefaultValue"] in specifier["Values"]
+                if kind == "PSSliderSpecifier":
+                    assert specifier["MinimumValue"] <= specifier["DefaultValue"] <= specifier["MaximumValue"]
+                print(kind, specifier.get("Key", specifier.get("Title", "")))
+            """
+        let tool = try tool()
+        guard let run = try python("root-plist", program, in: tool) else { return }
+        #expect(
+            run.output == """
+                PSGroupSpecifier\u{20}
+                PSToggleSwitchSpecifier $odd
+                PSTextFieldSpecifier nickname
+                PSToggleSwitchSpecifier reports
+                PSMultiValueSpecifier volume
+                PSGroupSpecifier Look
+                PSMultiValueSpecifier theme
+                PSGroupSpecifier Sound: balance
+                PSSliderSpecifier balance
+
+                """,
+            "\(run)"
+        )
+    }
+
+    @Test
+    func manifestKeepsTheRulesOfItsFormat() throws {
+        let program = """
+            import datetime, plistlib
+            root = plistlib.load(open("export", "rb"))
+            assert root["pfm_domain"] == "app" and root["pfm_format_version"] == 1
+            assert root["pfm_title"] and root["pfm_description"] and root["pfm_platforms"] == ["macOS"]
+            assert isinstance(root["pfm_last_modified"], datetime.datetime)
+            types = {"boolean": bool, "integer": int, "real": float, "string": str, "array": list, "dictionary": dict, "date": datetime.datetime}
+            def check(key):
+                kind = key["pfm_type"]
+                assert "pfm_default" not in key or type(key["pfm_default"]) is types[kind], key
+                assert key.get("pfm_require", "always") == "always", key
+                if kind in ("array", "dictionary"): [check(sub) for sub in key["pfm_subkeys"]]
+                return kind
+            keys = root["pfm_subkeys"]
+            assert [key["pfm_name"] for key in keys[:5]] == [
+                "PayloadDisplayName", "PayloadIdentifier", "PayloadType", "PayloadUUID", "PayloadVersion"]
+            for key in keys[5:]: print(key["pfm_name"], check(key))
+            """
+        let tool = try tool()
+        guard let run = try python("manifest", program, in: tool) else { return }
+        #expect(
+            run.output == """
+                $odd boolean
+                counts dictionary
+                nickname string
+                recent array
+                reports boolean
+                since date
+                token string
+                volume integer
+                theme string
+                balance real
+
+                """,
+            "\(run)"
+        )
+    }
+
+    @Test
+    func editorsAcceptTheSchemaAndFilesByIt() throws {
+        let program = """
+            import json, sys
+            try: import jsonschema
+            except ImportError: sys.exit("jsonschema is missing")
+            schema = json.load(open("export"))
+            jsonschema.Draft202012Validator.check_schema(schema)
+            validator = jsonschema.Draft202012Validator(schema)
+            good = [{}, {"volume": 5}, {"$schema": "a", "theme": "dark"}, {"telemetry": False}, {"$$odd": True},
+                {"since": {"$date": "2026-11-20T22:00:00Z"}}, {"preferences.version": 2}, {"counts": {"a": 1}}]
+            bad = [{"volume": 11}, {"volum": 5}, {"theme": "blue"}, {"since": 5}, {"counts": {"a": "b"}}, {"recent": [1]}, {"nickname": ""}, []]
+            print([validator.is_valid(value) for value in good], [validator.is_valid(value) for value in bad])
+            """
+        let tool = try tool()
+        guard let run = try python("json-schema", program, in: tool) else { return }
+        guard !run.error.hasPrefix("jsonschema is missing") else { return Needed.report("jsonschema of Python") }
+        let (accepted, rejected) = (
+            Array(repeating: "True", count: 8).joined(separator: ", "),
+            Array(repeating: "False", count: 8).joined(separator: ", ")
+        )
+        #expect(run.output == "[\(accepted)] [\(rejected)]\n", "\(run)")
+    }
+
+    @Test
+    func templateIsASettingsFileWithAndWithoutItsComments() throws {
+        let tool = try tool()
+        try tool.run("schema export app settings.json --template")
+        #expect(try tool.run("import app settings.json").status == 0)
+        #expect(try tool.run("list app").status == 0 && tool.run("read app").output.isEmpty)
+        let text = try tool.read("settings.json")
+        try tool.write(text.replacing("// \"", with: "\""), to: "all.json")
+        let run = try tool.run("import app all.json")
+        #expect(run.status == 0, "\(run)\n\(text)")
+        let values = try tool.run("read app").output
+        #expect(
+            values.contains("volume\t5") && values.contains("nickname\t\"x\"") && !values.contains("token"),
+            "\(values)"
+        )
+    }
+
+    @Test
+    func markdownHasAnEqualNumberOfCellsInEachRow() throws {
+        let tool = try tool()
+        try tool.run("schema export app tables.md --markdown")
+        let rows = try tool.read("tables.md").split(separator: "\n").filter { $0.hasPrefix("|") }
+        #expect(rows.count == 10 + 3 * 2)
+        for row in rows { #expect(row.replacing("\\|", with: "").count { $0 == "|" } == 6, "\(row)") }
+    }
+}
