@@ -123,10 +123,20 @@ const bar = { connection: null, note: null };
 
 function showBar(text, kind = "connection") {
   bar[kind] = text;
+  showMode();
   const shown = bar.connection ?? bar.note;
   byId("bar").hidden = shown === null;
   if (shown !== null && byId("bar").textContent !== shown) byId("bar").textContent = shown;
 }
+
+/** Says whether the shown values are those of now. */
+function showMode() {
+  byId("mode").textContent = bar.connection !== null ? "Not connected" : isReadOnly ? "Read-only" : "Live";
+}
+
+/** Returns text with the characters escaped that are invisible, or change the order of the others. */
+const printable = (text) =>
+  text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (found) => `\\u{${found.codePointAt(0).toString(16)}}`);
 
 // MARK: Model
 
@@ -141,7 +151,7 @@ function applyChanges(changes) {
   if (changes.server) {
     isReadOnly = changes.server.isReadOnly;
     document.body.classList.toggle("read-only", isReadOnly);
-    byId("mode").textContent = isReadOnly ? "Read-only" : "Live";
+    showMode();
     const names = new Set((changes.suites ?? []).map((suite) => suite.name));
     for (const name of suites.keys()) if (!names.has(name)) suites.delete(name);
   }
@@ -235,7 +245,7 @@ let chosen = null;
 function showSuites() {
   const names = [...suites.keys()].sort();
   const total = [...suites.values()].reduce((sum, suite) => sum + suite.rows.size, 0);
-  const entries = names.map((name) => ({ name, label: name, count: suites.get(name).rows.size, damaged: isDamaged(suites.get(name)) }));
+  const entries = names.map((name) => ({ name, label: printable(name), count: suites.get(name).rows.size, damaged: isDamaged(suites.get(name)) }));
   if (names.length !== 1) entries.unshift({ name: "", label: "All suites", count: total, damaged: false });
   const focused = document.activeElement?.dataset?.suite;
   byId("suites").replaceChildren(...entries.map(suiteItem));
@@ -246,7 +256,7 @@ function showSuites() {
     select.replaceChildren(...entries.map(({ name, label, damaged }) => make("option", { value: name }, damaged ? `${label} (damaged)` : label)));
   }
   select.value = chosen;
-  document.title = chosen ? `${chosen} – Preferences` : "Preferences";
+  document.title = chosen ? `${printable(chosen)} – Preferences` : "Preferences";
 }
 
 function suiteItem({ name, label, count, damaged }) {
@@ -273,7 +283,7 @@ function choose(name) {
 function showNotices() {
   const shown = chosen ? [suites.get(chosen)] : [...suites.values()];
   const texts = shown.flatMap(({ name, info }) =>
-    [info.failure, ...(info.damage ?? [])].filter(Boolean).map((text) => (chosen ? text : `${name}: ${text}`)),
+    [info.failure, ...(info.damage ?? [])].filter(Boolean).map((text) => (chosen ? text : `${printable(name)}: ${text}`)),
   );
   const notices = byId("notices");
   if ([...notices.children].map((child) => child.textContent).join("\n") === texts.join("\n")) return;
@@ -388,7 +398,9 @@ function fillRow(element, row, index) {
   for (const name of ["differs", "problem"]) element.classList.toggle(name, Boolean(row[name]));
   element.classList.toggle("unset", !row.isSet);
   const [name, value, source] = element.children;
-  name.replaceChildren(...(chosen ? [] : [make("span", { className: "suite" }, `${row.suite} / `)]), row.name);
+  name.replaceChildren(...(chosen ? [] : [make("span", { className: "suite" }, `${printable(row.suite)} / `)]), printable(row.name));
+  const title = row.schema?.title;
+  if (title) name.append(make("span", { className: "title" }, ` ${printable(title)}`));
   value.replaceChildren(shownValue(row.text));
   if (row.differs) value.append(make("span", { className: "unseen" }, " (not the default)"));
   source.replaceChildren(pill(row.source));
@@ -410,7 +422,7 @@ function announce(changed) {
   const row = findRow(first);
   byId("live").textContent = changed.size > 1
     ? `${changed.size} values changed`
-    : row ? `${row.name} is now ${shownValue(row.text)}` : "";
+    : row ? `${printable(row.name)} is now ${shownValue(row.text)}` : "";
 }
 
 // MARK: Panel of a preference
@@ -465,7 +477,7 @@ function makePanel(row) {
   byId("detail").replaceChildren(
     make(
       "header", {},
-      make("div", {}, make("h2", {}, row.name), make("p", { className: "dim" }, row.suite)),
+      make("div", {}, make("h2", {}, printable(row.name)), make("p", { className: "dim" }, printable(row.suite))),
       make("button", { type: "button", className: "close", title: "Close (Escape)", onclick: close, attributes: { "aria-label": "Close" } }, icon("close")),
     ),
     ...(row.schema?.description ? [make("p", { className: "description" }, row.schema.description)] : []),
@@ -780,14 +792,14 @@ function showUndo() {
   const button = byId("undo");
   button.hidden = isReadOnly;
   button.disabled = lastEdit === null;
-  button.title = lastEdit ? `Undo the change of ${lastEdit.name} (Ctrl-Z)` : "There is no edit of a page to undo";
+  button.title = lastEdit ? `Undo the change of ${printable(lastEdit.name)} (Ctrl-Z)` : "There is no edit of a page to undo";
 }
 
 async function undo() {
   if (isReadOnly || lastEdit === null) return;
   try {
     const { name } = await send("/api/undo");
-    byId("live").textContent = `The change of ${name} was undone`;
+    byId("live").textContent = `The change of ${printable(name)} was undone`;
   } catch (error) {
     if (panel) showMessage(error.message, true);
     byId("live").textContent = error.message;
@@ -821,7 +833,9 @@ function moveTo(index) {
 function openActive() {
   if (!view[active]) return;
   open(view[active]);
-  byId("detail").querySelector(".control :is(input, select, textarea), .close")?.focus();
+  const detail = byId("detail");
+  // In two steps, as the button stands before the control.
+  (detail.querySelector(".control :is(input, select, textarea)") ?? detail.querySelector(".close"))?.focus();
 }
 
 byId("grid").addEventListener("keydown", (event) => {
