@@ -62,6 +62,13 @@ public enum PreferenceText {
         return String(decoding: bytes, as: UTF8.self)
     }
 
+    /// Returns whether the members of a value are values of their own: not those of the `nil` that a program has stored, nor of a form
+    /// that this version doesn't know, which mean something together only.
+    public static func hasMembers(_ value: PropertyListValue) -> Bool {
+        guard case .dictionary = value else { return false }
+        return !value.isUnset && value.textOfUnknownForm == nil
+    }
+
     /// Returns the text with each character that could change the display of a terminal escaped as in JSON, except those in `kept`.
     public static func printable(_ text: String, keeping kept: [Unicode.Scalar] = []) -> String {
         text.escapingControls(except: kept)

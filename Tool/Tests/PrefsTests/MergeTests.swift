@@ -66,6 +66,27 @@ struct MergeTests {
         }
     }
 
+    /// A stored `nil` and a form of a newer version are dictionaries in memory, and have no members.
+    @Test(
+        arguments: [
+            (#"{"x":{"a":1}}"#, #"{"x":{"$$unset":true}}"#, #"{"x":{"a":1,"b":2}}"#),
+            (#"{"x":{"a":1}}"#, #"{"x":{"a":2}}"#, #"{"x":{"$$unset":true}}"#),
+            (#"{"x":{"a":1}}"#, #"{"x":{"a":1,"c":3}}"#, #"{"x":{"$future":"z"}}"#),
+            (#"{"x":{"a":1}}"#, #"{"x":{"$future":"y"}}"#, #"{"x":{"$future":"z"}}"#),
+            (#"{"x":{"$$unset":true}}"#, #"{"x":{"a":1}}"#, #"{"x":{"b":2}}"#),
+            (#"{"x":{"$future":"z"}}"#, #"{"x":{"a":1}}"#, #"{"x":{"b":2}}"#),
+        ] as [(String, String, String)]
+    )
+    func valueWithoutMembersConflictsAsAWhole(_ base: String, _ ours: String, _ theirs: String) throws {
+        let tool = try Tool()
+        for (name, text) in [("base", base), ("ours", ours), ("theirs", theirs)] {
+            try tool.write(text + "\n", to: "\(name).jsonl")
+        }
+        let run = try tool.run("merge base.jsonl ours.jsonl theirs.jsonl")
+        #expect(run.status == 1 && run.error.contains("both sides changed x;"), "\(run)")
+        #expect(try tool.read("ours.jsonl") == ours + "\n")
+    }
+
     @Test
     func gitMergesByIt() throws {
         guard Needed.path(of: "git") != nil else { return }

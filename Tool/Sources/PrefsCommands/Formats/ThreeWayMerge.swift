@@ -1,8 +1,8 @@
-import Preferences
+@_spi(Tool) import Preferences
 
 /// The values of two sides that began with the same ones: what one side changed stands, and what both changed differently is a conflict.
 ///
-/// Members of dictionaries are merged in the same way.
+/// Members of dictionaries are merged in the same way, except those of a stored `nil` or of a form of a newer version.
 struct ThreeWayMerge {
     private(set) var contents: [String: PropertyListValue]
     /// The paths of the values that both sides changed differently, in order; this side's values are in `contents`.
@@ -31,9 +31,8 @@ struct ThreeWayMerge {
                 merged[name] = our
             } else if our == old {
                 merged[name] = their
-            } else if case (.dictionary(let our)?, .dictionary(let their)?) = (our, their) {
-                var members: [String: PropertyListValue] = [:]
-                if case .dictionary(let old)? = old { members = old }
+            } else if let our = our.flatMap(Self.members), let their = their.flatMap(Self.members), !Self.isWhole(old) {
+                let members = old.flatMap(Self.members) ?? [:]
                 merged[name] = .dictionary(self.merged(members, our, their, at: path + [name]))
             } else {
                 conflicts.append(path + [name])
@@ -41,5 +40,17 @@ struct ThreeWayMerge {
             }
         }
         return merged
+    }
+
+    /// Returns the members of an ordinary dictionary, which can be merged one by one.
+    private static func members(_ value: PropertyListValue) -> [String: PropertyListValue]? {
+        guard PreferenceText.hasMembers(value), case .dictionary(let members) = value else { return nil }
+        return members
+    }
+
+    /// Returns whether a value is a dictionary, but not an ordinary one.
+    private static func isWhole(_ value: PropertyListValue?) -> Bool {
+        guard let value, case .dictionary = value else { return false }
+        return !PreferenceText.hasMembers(value)
     }
 }
