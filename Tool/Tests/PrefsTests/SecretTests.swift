@@ -8,11 +8,12 @@ import Testing
 struct SecretTests {
     private static let planted = "hunter2-planted"
     private static let schema = #"""
-        {"properties":{
+        {"default":{"token":"hunter2-planted"},"allOf":[{"const":"hunter2-planted"}],"title":"App","properties":{
         "token":{"type":"string","description":"For the server.","writeOnly":true},
         "account":{"type":"object","writeOnly":true,"default":{"password":"hunter2-planted"}},
         "session":{"type":"string","writeOnly":true,"x-formerly":["sid"]},
-        "pin":{"type":"string","enum":["hunter2-planted"],"maxLength":20,"writeOnly":true},
+        "pin":{"type":"string","enum":["hunter2-planted"],"maxLength":20,"writeOnly":true,"x-requirement":"planted requirement",
+          "allOf":[{"enum":["hunter2-planted"]},{"minimum":"planted minimum"}],"minimum":"planted","maximum":"planted"},
         "user":{"type":"string"},"title":{"type":"string","maxLength":3},
         "volume":{"type":"integer","default":5}}}
         """#

@@ -151,19 +151,21 @@ struct DescribeCommand: ParsableCommand {
     private static func members(_ property: Schema.Property) throws -> [String: PropertyListValue] {
         var members: [String: PropertyListValue] = [:]
         members["type"] = property.type.map { .string($0) }
-        members["choices"] = property.choices.map { .array($0) }
-        members["minimum"] = property.minimum
-        members["maximum"] = property.maximum
-        members["minLength"] = property.lengths.least.map { .integer(Int64($0)) }
-        members["maxLength"] = property.lengths.greatest.map { .integer(Int64($0)) }
         members["default"] = property.defaultValue
         members["title"] = property.title.map { .string($0) }
         members["section"] = property.section.map { .string($0) }
         members["description"] = property.description.map { .string($0) }
         members["deprecated"] = property.deprecation.map { .string($0) }
-        members["requirement"] = property.requirement.map { .string($0) }
         if property.isRequired { members["required"] = true }
         if !property.formerNames.isEmpty { members["formerly"] = .array(property.formerNames.map { .string($0) }) }
+        // The rules of a secret would reveal a part of its value.
+        guard !property.isSecret else { return members }
+        members["choices"] = property.choices.map { .array($0) }
+        members["minimum"] = property.minimum
+        members["maximum"] = property.maximum
+        members["minLength"] = property.lengths.least.map { .integer(Int64($0)) }
+        members["maxLength"] = property.lengths.greatest.map { .integer(Int64($0)) }
+        members["requirement"] = property.requirement.map { .string($0) }
         if !property.rules.isEmpty {
             members["rules"] = .array(try property.rules.map { .dictionary(try Self.members($0)) })
         }

@@ -207,8 +207,9 @@ extension Schema.Property {
         }
     }
 
-    /// Returns all rules for display; `nil` if there are none.
+    /// Returns all rules for display; `nil` if there are none, and for a secret, as they would reveal a part of its value.
     func allowed() throws -> String? {
+        guard !isSecret else { return nil }
         let own = [try choicesText(), try rangeText(), lengthText.map { "length \($0)" }, requirement]
         let all = try own.compactMap(\.self) + rules.compactMap { try $0.allowed() }
         return all.isEmpty ? nil : all.joined(separator: "; ")

@@ -296,7 +296,7 @@ struct SchemaExport {
 
     /// Returns the JSON Schema of a file of values, for editors and checkers: other names aren't allowed, former names are deprecated.
     func jsonSchema() throws -> Export {
-        var keywords = schema.all.keywords
+        var keywords = schema.all.isSecret ? Self.harmless(schema.all.keywords) : schema.all.keywords
         var properties: [String: PropertyListValue] = [:]
         for (name, property) in schema.properties {
             let keywords = Self.keywords(of: property)
@@ -320,9 +320,13 @@ struct SchemaExport {
     /// Returns the keywords of a preference; for a secret those that can't reveal a part of its value.
     private static func keywords(of property: Schema.Property) -> [String: PropertyListValue] {
         guard property.isSecret else { return property.keywords }
-        let harmless = [
+        return harmless(property.keywords).merging(["writeOnly": true]) { $1 }
+    }
+
+    private static func harmless(_ keywords: [String: PropertyListValue]) -> [String: PropertyListValue] {
+        let names = [
             "type", "title", "description", "deprecated", "x-section", "x-deprecation", "x-formerly", "x-required",
         ]
-        return property.keywords.filter { harmless.contains($0.key) }.merging(["writeOnly": true]) { $1 }
+        return keywords.filter { names.contains($0.key) }
     }
 }

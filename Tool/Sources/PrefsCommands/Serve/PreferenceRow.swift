@@ -66,8 +66,11 @@ struct PreferenceRow {
         var members: [String: PropertyListValue] = [:]
         members["type"] = property.type.map { .string($0) }
         members["choices"] = try property.choices.map { .array(try $0.map { .string(try ValueText.json($0)) }) }
-        members["minimum"] = try property.minimum.map { .string(try ValueText.json($0)) }
-        members["maximum"] = try property.maximum.map { .string(try ValueText.json($0)) }
+        // The rules of a secret would reveal a part of its value.
+        if !property.isSecret {
+            members["minimum"] = try property.minimum.map { .string(try ValueText.json($0)) }
+            members["maximum"] = try property.maximum.map { .string(try ValueText.json($0)) }
+        }
         members["allowed"] = try property.allowed().map { .string($0) }
         members["default"] = try property.defaultValue.map { .string(try ValueText.json($0)) }
         members["title"] = property.title.map { .string($0) }
