@@ -160,4 +160,22 @@ struct SchemaExportTests {
         #expect(rows.count == 10 + 3 * 2)
         for row in rows { #expect(row.replacing("\\|", with: "").count { $0 == "|" } == 6, "\(row)") }
     }
+
+    // MARK: Unusual schemas
+
+    private func export(_ schema: String, _ format: String, to name: String = "export", in tool: Tool) throws
+        -> Tool.Run
+    {
+        try tool.write(#"{"properties":{\#(schema)}}"#, to: "app/preferences.schema.json")
+        return try tool.run("schema export --file app/preferences.schema.json \(name) --\(format)")
+    }
+
+
+    @Test(arguments: [-1, 1, 1 << 40])
+    func templateHasAnExampleForAnyLength(_ length: Int) throws {
+        let tool = try Tool()
+        let run = try export(#""a":{"type":"string","minLength":\#(length)}"#, "template", in: tool)
+        #expect(run.status == 0, "\(run)")
+        #expect(try tool.read("export").utf8.count < 1000)
+    }
 }

@@ -278,7 +278,7 @@ struct SchemaExport {
         case "object": [:]
         case "data": try PreferenceText.value(in: #"{"$data":""}"#)
         case "date": try PreferenceText.value(in: #"{"$date":"2026-11-20T22:00:00Z"}"#)
-        default: .string(String(repeating: "x", count: property.lengths.least ?? 0))
+        default: .string(String(repeating: "x", count: min(max(property.lengths.least ?? 0, 0), 64)))
         }
     }
 
