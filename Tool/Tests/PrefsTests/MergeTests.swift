@@ -88,21 +88,43 @@ struct MergeTests {
     }
 
     @Test
-    func gitMergesByIt() throws {
+    func fileThatWasChangedInTheMeantimeStays() throws {
+        let tool = try Tool()
+        try tool.write("{\"a\":2}\n", to: "ours.jsonl")
+        let (old, new) = (Array("{\"a\":1}\n".utf8), Array("{\"b\":1}\n".utf8))
+        let failure = try #require(throws: Failure.self) {
+            try MergeCommand.replace("\(tool.folder)/ours.jsonl", old, with: new)
+        }
+        #expect(failure.status == .failed && failure.message.contains("was changed by another process"))
+        #expect(try tool.read("ours.jsonl") == "{\"a\":2}\n")
+        try MergeCommand.replace("\(tool.folder)/ours.jsonl", Array("{\"a\":2}\n".utf8), with: new)
+        #expect(try tool.read("ours.jsonl") == "{\"b\":1}\n")
+    }
+
+    @Test
+    func textWithOtherValuesIsNotMerged() throws {
+        let failure = try #require(throws: Failure.self) {
+            try MergeCommand.bytes(Array("{\"a\":1}\n".utf8), changing: [], to: ["a": 2])
+        }
+        #expect(failure.status == .failed)
+    }
+
+    @Test(arguments: ["p.jsonl", "-d.jsonl"])
+    func gitMergesByIt(_ file: String) throws {
         guard Needed.path(of: "git") != nil else { return }
         let tool = try Tool()
         let run = try tool.shell(
             """
-            export GIT_CONFIG_GLOBAL=/dev/null GIT_CONFIG_SYSTEM=/dev/null
+            export GIT_CONFIG_GLOBAL=/dev/null GIT_CONFIG_SYSTEM=/dev/null; f=\(file)
             git init -q . && git config user.name a && git config user.email a@example.com
-            git config merge.prefs.driver 'prefs merge %O %A %B %P'
-            echo '*.jsonl merge=prefs' >.gitattributes; printf '{"a":1}\n{"b":1}\n' >p.jsonl
-            git add .gitattributes p.jsonl && git commit -qm base && git checkout -qb other
-            printf '{"a":1}\n{"b":2}\n' >p.jsonl && git commit -qam b && git checkout -q -
-            printf '{"a":2}\n{"b":1}\n' >p.jsonl && git commit -qam a
-            git merge -q other -m merged >merged && cat p.jsonl
-            git checkout -q other && printf '{"a":3}\n{"b":2}\n' >p.jsonl && git commit -qam c && git checkout -q -
-            git merge -q other -m again >out 2>&1; echo $?; grep -c 'p.jsonl: both sides changed a' out; cat p.jsonl
+            git config merge.prefs.driver 'prefs merge -- %O %A %B %P'
+            echo '*.jsonl merge=prefs' >.gitattributes; printf '{"a":1}\n{"b":1}\n' >$f
+            git add -- .gitattributes $f && git commit -qm base && git checkout -qb other
+            printf '{"a":1}\n{"b":2}\n' >$f && git commit -qam b && git checkout -q -
+            printf '{"a":2}\n{"b":1}\n' >$f && git commit -qam a
+            git merge -q other -m merged >merged && cat -- $f
+            git checkout -q other && printf '{"a":3}\n{"b":2}\n' >$f && git commit -qam c && git checkout -q -
+            git merge -q other -m again >out 2>&1; echo $?; grep -c -- "$f: both sides changed a" out; cat -- $f
             """
         )
         #expect(run.output == "{\"a\":2}\n{\"b\":2}\n1\n1\n{\"a\":2}\n{\"b\":2}\n", "\(run)")

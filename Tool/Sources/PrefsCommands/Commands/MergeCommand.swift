@@ -11,9 +11,10 @@ struct MergeCommand: ParsableCommand {
             Sets what the third file changed since the first also in the second, name by name, and inside of dictionaries \
             member by member. Lines and comments of the second file that aren't concerned stay as they are. Where both \
             changed one value differently, the second file's stays, the conflict is named, and the command ends with 1. A \
-            path replaces that of the second file in messages.
+            path replaces that of the second file in messages. The second file is replaced, so don't name one that a running \
+            program uses. A path may begin with a dash after the word --.
 
-              git config merge.prefs.driver 'prefs merge %O %A %B %P'
+              git config merge.prefs.driver 'prefs merge -- %O %A %B %P'
               echo '*.jsonl merge=prefs' >> .gitattributes
             """
     )
@@ -35,7 +36,7 @@ struct MergeCommand: ParsableCommand {
         let merge = ThreeWayMerge(base: contents[0], ours: contents[1], theirs: contents[2])
         let differences = Difference.between(contents[1], merge.contents)
         let new = try Self.bytes(old, changing: differences, to: merge.contents)
-        if new != old { try OutputFile.replace(ours, with: new) }
+        if new != old { try Self.replace(ours, old, with: new) }
         guard !merge.conflicts.isEmpty else { return }
         for path in merge.conflicts {
             Terminal.warn(
@@ -56,8 +57,21 @@ struct MergeCommand: ParsableCommand {
         throw Failure(.damaged, "nothing was merged: \(first.message)")
     }
 
+    /// Replaces a file that still has the bytes that were read.
+    static func replace(_ path: String, _ old: [UInt8], with new: [UInt8]) throws {
+        guard try InputFile.bytes(of: path) == old else {
+            throw Failure(
+                .failed,
+                "\(path) was changed by another process in the meantime; nothing was merged, so try again"
+            )
+        }
+        try OutputFile.replace(path, with: new)
+    }
+
     /// Returns the text with other values: a line that sets one name is replaced, and other values are appended.
-    private static func bytes(
+    ///
+    /// - Throws: A `Failure` if the text doesn't have these values, as another process has changed the file between two reads.
+    static func bytes(
         _ old: [UInt8],
         changing differences: [Difference],
         to contents: [String: PropertyListValue]
@@ -83,6 +97,13 @@ struct MergeCommand: ParsableCommand {
         if try PreferencesHistory(new).contents == contents { return new }
         // An earlier line has set a name that is removed now, or a line is followed by another that sets the same name.
         let end: [UInt8] = old.isEmpty || old.last == newline ? [] : [newline]
-        return try old + end + differences.flatMap { try PreferenceText.line([$0.name: $0.new]) }
+        let appendedTo = try old + end + differences.flatMap { try PreferenceText.line([$0.name: $0.new]) }
+        guard try PreferencesHistory(appendedTo).contents == contents else {
+            throw Failure(
+                .failed,
+                "the file to change was read with other values than a moment before; nothing was merged, so try again"
+            )
+        }
+        return appendedTo
     }
 }
