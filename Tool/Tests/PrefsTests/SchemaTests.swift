@@ -40,6 +40,16 @@ struct SchemaTests {
         return tool
     }
 
+    @Test(arguments: [("1", #""1""#), ("auto", #""auto""#), ("\"2\"", #""2""#), ("3", "3"), ("4", "4")])
+    func choiceIsStoredAsDeclared(_ word: String, _ stored: String) throws {
+        let tool = try Tool()
+        let schema = #"{"properties":{"level":{"enum":["1","2","auto",3,"4",4]}}}"#
+        try tool.write(schema, to: "system/app/preferences.schema.json")
+        let run = try tool.run(["write", "app", "level", word])
+        #expect(run.status == 0, "\(run)")
+        #expect(try tool.run("read app level --json").output == stored + "\n")
+    }
+
     @Test
     func declarationsOfAGroupAreShown() throws {
         #expect(

@@ -65,14 +65,17 @@ enum ValueArguments {
             }
         default: break
         }
-        let isText = types.contains("string") || declared?.choices?.contains(.string(text)) == true
+        let choices = declared?.choices ?? []
+        let isChoice = choices.contains(.string(text))
+        let isText = types.contains("string") || isChoice
         // Text that begins like JSON probably is mistyped JSON, and no text an unset variable of a shell.
         guard isText || types.isEmpty && !(text.isEmpty || "{[\"".contains(text.prefix(1))) else {
             return try json(text)
         }
         do {
             let value = try json(text)
-            return declared?.allowsKind(of: value) == false ? .string(text) : value
+            let isOther = isChoice && !choices.contains(where: value.isSame(as:))
+            return isOther || declared?.allowsKind(of: value) == false ? .string(text) : value
         } catch { return .string(text) }
     }
 
