@@ -178,4 +178,24 @@ struct SchemaExportTests {
         #expect(run.status == 0, "\(run)")
         #expect(try tool.read("export").utf8.count < 1000)
     }
+
+    @Test(arguments: ["markdown", "template"])
+    func textHasNoCharacterThatChangesItsDisplay(_ format: String) throws {
+        let tool = try Tool()
+        let text = #"a\u001b[31mb\u202ec\u2028d\u0000e"#
+        let schema =
+            #""a\u202eb":{"type":"string","title":"\#(text)","description":"\#(text)","x-section":"\#(text)","default":"\#(text)"}"#
+        let run = try export(schema, format, in: tool)
+        #expect(run.status == 0, "\(run)")
+        let export = try tool.read("export")
+        let isUnusual = { (scalar: Unicode.Scalar) in
+            scalar != "\n" && [.control, .format, .lineSeparator].contains(scalar.properties.generalCategory)
+        }
+        #expect(!export.unicodeScalars.contains(where: isUnusual) && export.contains("u202e"), "\(export)")
+        guard format == "template" else { return }
+        try tool.write(export.replacing("// \"", with: "\""), to: "all.json")
+        #expect(try tool.run("import app all.json --force").status == 0)
+        let values = try tool.run("read app --json").output
+        #expect(values.contains(#""a\u202eb""#) || values.contains("\"a\u{202E}b\""), "\(values)")
+    }
 }

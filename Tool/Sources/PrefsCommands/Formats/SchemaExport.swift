@@ -69,7 +69,7 @@ struct SchemaExport {
 
     /// Returns text in which no character is markup.
     private static func markdown(_ text: String) -> String {
-        ValueText.line(text).map { "\\`*_{}[]<>#|~&".contains($0) ? "\\\($0)" : "\($0)" }.joined()
+        line(text).map { "\\`*_{}[]<>#|~&".contains($0) ? "\\\($0)" : "\($0)" }.joined()
     }
 
     /// Returns a code span; a bar would end the cell, also in code.
@@ -77,8 +77,11 @@ struct SchemaExport {
         let runs = text.split { $0 != "`" }.map(\.count)
         let fence = String(repeating: "`", count: (runs.max() ?? 0) + 1)
         let space = text.hasPrefix("`") || text.hasSuffix("`") ? " " : ""
-        return fence + space + ValueText.line(text).replacing("|", with: "\\|") + space + fence
+        return fence + space + line(text).replacing("|", with: "\\|") + space + fence
     }
+
+    /// Returns text for one line, with each character that could change the display of the text around it escaped.
+    private static func line(_ text: String) -> String { PreferenceText.printable(ValueText.line(text)) }
 
     // MARK: Settings of iOS
 
@@ -248,20 +251,18 @@ struct SchemaExport {
         var text = "{\n  // Remove the slashes before a name to set its value.\n"
         text += "  \"$schema\": \(try ValueText.json(.string(Self.fileURL(InputFile.realPath(schema.path))))),\n"
         for section in sections {
-            if let title = section.title { text += "\n  // --- \(ValueText.line(title)) ---\n" }
+            if let title = section.title { text += "\n  // --- \(Self.line(title)) ---\n" }
             for preference in section.preferences where !preference.property.isSecret {
                 let property = preference.property
                 let type = try [property.type, property.allowed()].compactMap(\.self).joined(separator: ", ")
                 let value = try property.defaultValue ?? Self.example(of: property)
                 let object = try ValueText.json([preference.name: value], indented: false)
                 text += "\n"
-                for comment in [Self.summary(of: property), type.isEmpty ? nil : ValueText.line(type)].compactMap(
-                    \.self
-                ) {
-                    text += "  // \(comment)\n"
+                for comment in [Self.summary(of: property), type.isEmpty ? nil : type].compactMap(\.self) {
+                    text += "  // \(Self.line(comment))\n"
                 }
-                // The braces stand on lines of their own.
-                text += "  // \(object.split(separator: "\n")[1].dropFirst(2)),\n"
+                // The braces stand on lines of their own. In JSON, too, a character may be escaped.
+                text += "  // \(Self.line(String(object.split(separator: "\n")[1].dropFirst(2)))),\n"
             }
         }
         let secrets = sections.flatMap(\.preferences).filter(\.property.isSecret).map(\.name)
