@@ -170,6 +170,26 @@ struct SchemaExportTests {
         return try tool.run("schema export --file app/preferences.schema.json \(name) --\(format)")
     }
 
+    @Test
+    func manifestHasRealsWhereRealsAreDeclared() throws {
+        let schema =
+            #""gain":{"type":"number","default":1,"minimum":0,"maximum":18446744073709551615,"enum":[0,0.5,1]}"#
+        let run = try export(schema, "manifest", to: "-", in: Tool())
+        let start = try #require(run.output.range(of: "<key>pfm_default</key>\n\t\t\t<real>")).lowerBound
+        let end = try #require(run.output.range(of: "<key>pfm_targets</key>")).lowerBound
+        #expect(!run.output[start..<end].contains("<integer>"), "\(run)")
+    }
+
+    @Test
+    func manifestNamesThePartsThatItLeavesOut() throws {
+        let schema = #"""
+            "frame":{"type":"object","properties":{"x":{"type":["integer","string"]},"y":{"type":"integer"},
+              "in":{"type":"object","properties":{"z":{}}}}},
+            "list":{"type":"array","items":{"type":["integer","string"]}},"any":{}
+            """#
+        let run = try export(schema, "manifest", in: Tool())
+        #expect(run.error.contains("represent them: any, frame.in.z, frame.x, list.*\n"), "\(run)")
+    }
 
     @Test(arguments: [-1, 1, 1 << 40])
     func templateHasAnExampleForAnyLength(_ length: Int) throws {
@@ -197,5 +217,16 @@ struct SchemaExportTests {
         #expect(try tool.run("import app all.json --force").status == 0)
         let values = try tool.run("read app --json").output
         #expect(values.contains(#""a\u202eb""#) || values.contains("\"a\u{202E}b\""), "\(values)")
+    }
+
+    @Test(arguments: ["root-plist", "manifest"])
+    func preferenceThatXMLCanNotRepresentIsLeftOut(_ format: String) throws {
+        let tool = try Tool()
+        let schema =
+            #""good":{"type":"boolean","default":true},"bad":{"type":"boolean","default":true,"title":"a\u0001"}"#
+        let run = try export(schema, format, in: tool)
+        #expect(run.status == 0 && run.error.hasSuffix("represent them: bad\n"), "\(run)")
+        let export = try tool.read("export")
+        #expect(export.contains("good") && !export.contains("bad"))
     }
 }

@@ -38,7 +38,7 @@ struct ExportCommand: ParsableCommand {
         let text: String
         switch format {
         case .json: text = try ValueText.json(contents)
-        case .xml: text = try PropertyListXML.text(of: contents)
+        case .xml: text = try PropertyListXML.text(of: contents, advice: "; use --format json")
         case .lines: text = try contents.sortedByName.map { try ValueText.line($0.name, $0.value) }.joined()
         }
         if destination == "-" {

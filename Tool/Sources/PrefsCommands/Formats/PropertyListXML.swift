@@ -3,7 +3,15 @@ import FoundationEssentials
 
 /// The XML property list of macOS, as `defaults import` reads it.
 enum PropertyListXML {
-    static func text(of contents: [String: PropertyListValue]) throws -> String {
+    /// Returns whether the format can represent a value: XML lacks some characters, and the property list has dates of the years 1 to 9999
+    /// only.
+    static func hasForm(of value: PropertyListValue) -> Bool {
+        do throws(Unsupported) { _ = try element(value) } catch { return false }
+        return true
+    }
+
+    /// - Parameter advice: What the message about a value that the format can't represent says at its end.
+    static func text(of contents: [String: PropertyListValue], advice: String = "") throws -> String {
         var text = """
             <?xml version="1.0" encoding="UTF-8"?>
             <!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" "http://www.apple.com/DTDs/PropertyList-1.0.dtd">
@@ -17,7 +25,7 @@ enum PropertyListXML {
             } catch {
                 throw Failure(
                     .usage,
-                    "\"\(name)\" can't be written as a property list: \(error.reason); use --format json"
+                    "\"\(name)\" can't be written as a property list: \(error.reason)\(advice)"
                 )
             }
         }

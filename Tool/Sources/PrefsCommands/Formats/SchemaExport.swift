@@ -90,7 +90,13 @@ struct SchemaExport {
         var specifiers: [PropertyListValue] = []
         var leftOut: [String] = []
         for section in sections {
-            let controls = section.preferences.map { ($0.name, Self.control($0)) }
+            let title = PropertyListValue.string(section.title ?? "")
+            let controls = section.preferences.map { preference in
+                let control = Self.control(preference).flatMap {
+                    PropertyListXML.hasForm(of: [title, .dictionary($0)]) ? $0 : nil
+                }
+                return (preference.name, control)
+            }
             leftOut += controls.filter { $0.1 == nil }.map { $0.0 }
             let shown = controls.compactMap { $0.1 }
             let isSlider = { (control: [String: PropertyListValue]) in control["Type"] == "PSSliderSpecifier" }
@@ -161,12 +167,13 @@ struct SchemaExport {
         var leftOut: [String] = []
         var subkeys: [PropertyListValue] = []
         for preference in sections.flatMap(\.preferences) {
-            guard var key = Self.managedKey(preference.property) else {
+            guard var key = Self.managedKey(preference.property, preference.name, &leftOut) else { continue }
+            key["pfm_name"] = .string(preference.name)
+            key["pfm_title"] = .string(preference.title)
+            guard PropertyListXML.hasForm(of: .dictionary(key)) else {
                 leftOut.append(preference.name)
                 continue
             }
-            key["pfm_name"] = .string(preference.name)
-            key["pfm_title"] = .string(preference.title)
             subkeys.append(.dictionary(key))
         }
         let text = try PropertyListXML.text(of: [
@@ -205,21 +212,33 @@ struct SchemaExport {
         return Date(timeIntervalSince1970: Double(status.st_mtim.tv_sec))
     }
 
-    /// Returns the keywords of a value; `nil` if it may be of several types, of which a manifest has one.
-    private static func managedKey(_ property: Schema.Property) -> [String: PropertyListValue]? {
+    /// Returns the keywords of a value; `nil` if it may be of several types, of which a manifest has one. Adds the dotted names of the
+    /// value, members and elements that have none.
+    private static func managedKey(
+        _ property: Schema.Property,
+        _ name: String,
+        _ leftOut: inout [String]
+    ) -> [String: PropertyListValue]? {
         let types = [
             "boolean": "boolean", "integer": "integer", "number": "real", "string": "string", "array": "array",
             "object": "dictionary", "data": "data", "date": "date",
         ]
-        guard property.types.count == 1, let type = property.types.first.flatMap({ types[$0] }) else { return nil }
-        var key: [String: PropertyListValue] = ["pfm_type": .string(type)]
-        key["pfm_default"] = property.defaultValue
-        // A whole number is written without a fraction, and would be an integer of the manifest.
-        if type == "real", case .integer(let value)? = property.defaultValue {
-            key["pfm_default"] = .real(Double(value))
+        guard property.types.count == 1, let type = property.types.first.flatMap({ types[$0] }) else {
+            leftOut.append(name)
+            return nil
         }
+        // A whole number is written without a fraction, and would be an integer of the manifest.
+        let number = { (value: PropertyListValue) -> PropertyListValue in
+            switch value {
+            case .integer(let value) where type == "real": .real(Double(value))
+            case .unsigned(let value) where type == "real": .real(Double(value))
+            default: value
+            }
+        }
+        var key: [String: PropertyListValue] = ["pfm_type": .string(type)]
+        key["pfm_default"] = property.defaultValue.map(number)
         key["pfm_description"] = property.description.map { .string($0) }
-        key["pfm_range_list"] = property.choices.map { .array($0) }
+        key["pfm_range_list"] = property.choices.map { .array($0.map(number)) }
         if property.isRequired { key["pfm_require"] = "always" }
         if let deprecation = property.deprecation { key["pfm_note"] = .string(Self.note(of: deprecation)) }
         if property.isSecret {
@@ -227,19 +246,22 @@ struct SchemaExport {
             if type == "array" || type == "dictionary" { key["pfm_subkeys"] = [] }
             return key
         }
-        key["pfm_range_min"] = property.minimum
-        key["pfm_range_max"] = property.maximum
+        key["pfm_range_min"] = property.minimum.map(number)
+        key["pfm_range_max"] = property.maximum.map(number)
         if type == "array" {
-            let element = property.items.flatMap { managedKey($0) }
+            let element = property.items.flatMap { managedKey($0, "\(name).*", &leftOut) }
             key["pfm_subkeys"] = .array(element.map { [PropertyListValue.dictionary($0)] } ?? [])
         }
         if type == "dictionary" {
-            let members = property.properties.compactMap { name, property in
-                managedKey(property).map { key in
-                    PropertyListValue.dictionary(key.merging(["pfm_name": .string(name)]) { $1 })
-                }
+            var members: [PropertyListValue] = []
+            for (member, property) in property.properties.sorted(by: {
+                $0.key.utf8.lexicographicallyPrecedes($1.key.utf8)
+            }) {
+                guard var key = managedKey(property, "\(name).\(member)", &leftOut) else { continue }
+                key["pfm_name"] = .string(member)
+                members.append(.dictionary(key))
             }
-            key["pfm_subkeys"] = .array(members.sorted { $0.description < $1.description })
+            key["pfm_subkeys"] = .array(members)
         }
         return key
     }
