@@ -9,8 +9,9 @@ extension SharedStore {
             // The command line's values are among the standard defaults, as strings; a layer above reads them as the declared
             // type.
             let arguments = Source(ofArguments: CommandLine.arguments.dropFirst().map { $0 })
-            let defaults = source(over: .standard, protection: .domain(Bundle.main.bundleIdentifier))
-            return Self.managedConfiguration() + [.unlistedArguments(arguments), Layer(source: defaults)]
+            let protection = DataProtection.domain(Bundle.main.bundleIdentifier)
+            let defaults = source(over: .standard, protection: protection)
+            return Self.managedConfiguration(protection) + [.unlistedArguments(arguments), Layer(source: defaults)]
         case .state:
             // Without a bundle, the standard defaults have the process's name, too.
             let program = Bundle.main.bundleIdentifier ?? ProcessInfo.processInfo.processName
@@ -34,11 +35,11 @@ extension SharedStore {
 
     #if os(macOS)
     /// Returns nothing: an administrator's settings for a Mac are the forced values of user defaults.
-    private static func managedConfiguration() -> [Layer] { [] }
+    private static func managedConfiguration(_ protection: DataProtection) -> [Layer] { [] }
     #else
     /// Returns the layer of the configuration that an administrator sends to the app.
-    private static func managedConfiguration() -> [Layer] {
-        [.managed(Source(ManagedConfigurationBackend(SharedUserDefaults(object: .standard))))]
+    private static func managedConfiguration(_ protection: DataProtection) -> [Layer] {
+        [.managed(Source(ManagedConfigurationBackend(SharedUserDefaults(object: .standard), protection: protection)))]
     }
     #endif
 
@@ -68,6 +69,16 @@ internal import Foundation
 package struct DataProtection: Sendable {
     /// Returns whether it is so; throws if that can't be told.
     package let isLocked: @Sendable () throws(PreferenceError) -> Bool
+
+    /// Throws if it is so, or if that can't be told.
+    func checkUnlocked() throws(PreferenceError) {
+        guard try isLocked() else { return }
+        throw PreferenceError(
+            .unavailable,
+            "the device was not unlocked since it started, so user defaults can't be read yet and nothing is written to them; "
+                + "try again later"
+        )
+    }
 
     /// No test: for defaults whose file isn't known or is never locked.
     static let none = DataProtection { false }

@@ -73,7 +73,7 @@ final class UserDefaultsBackend: ReentrantBackend, PlainTextBackend {
     }
 
     func load(host: PreferenceBackendHost) throws(PreferenceError) -> [String: PropertyListValue] {
-        do throws(PreferenceError) { try checkUnlocked() } catch {
+        do throws(PreferenceError) { try protection.checkUnlocked() } catch {
             if state.withLock({ $0.notifications.isEmpty }) {
                 let observer = NotificationObserver(of: DataProtection.unlocked) { _ in host.changed() }
                 state.withLock { $0.notifications = [observer] }
@@ -93,15 +93,6 @@ final class UserDefaultsBackend: ReentrantBackend, PlainTextBackend {
         }
         withExtendedLifetime(before) {}
         return [:]
-    }
-
-    private func checkUnlocked() throws(PreferenceError) {
-        guard try protection.isLocked() else { return }
-        throw PreferenceError(
-            .unavailable,
-            "the device was not unlocked since it started, so user defaults can't be read yet and nothing is written to them; "
-                + "try again later"
-        )
     }
 
     func values(for names: Set<String>) -> [String: PropertyListValue] {

@@ -18,9 +18,12 @@ struct ManagedConfigurationTests {
         for job in jobs.all.suffix(1) { job() }
     }
 
-    private func makeStore() -> PreferenceStore {
-        let managed = ManagedConfigurationBackend(SharedUserDefaults(object: defaults)) { [jobs] in jobs.append($1) }
-        return .layered([PreferenceStore(.managed(Source(managed))), defaults.store()])
+    private func makeStore(_ protection: DataProtection = .none) -> PreferenceStore {
+        let managed = ManagedConfigurationBackend(SharedUserDefaults(object: defaults), protection: protection) {
+            [jobs] in
+            jobs.append($1)
+        }
+        return .layered([PreferenceStore(.managed(Source(managed))), defaults.store(protection: protection)])
     }
 
     @Test
@@ -50,6 +53,42 @@ struct ManagedConfigurationTests {
                 ["https://example.com", "https://example.org"], ["https://example.org", "none"], ["none", "own"],
             ]
         )
+        observation.cancel()
+    }
+
+    /// Before the first unlock user defaults seem to be empty, so an administrator's values seem to be absent.
+    @Test(arguments: [false, true])
+    func configurationIsNotReadBeforeTheDeviceIsUnlocked(isNotified: Bool) throws {
+        configure(["server": "https://example.com"])
+        let isLocked = Lock(true)
+        let before = defaults.watch.reads
+        let store = makeStore(DataProtection { isLocked.withLock { $0 } })
+        let issues = Log<PreferenceError>()
+        store.issueHandler = { issues.append($0) }
+        let server = Preference("server", default: "none", in: store)
+        let changes = Log<String>()
+        let observation = server.observe { changes.append($0.new) }
+        #expect(server.value == "none")
+        #expect(server.isManaged)
+        for job in jobs.all.suffix(1) { job() }
+        #expect(defaults.watch.reads == before)
+        isLocked.withLock { $0 = false }
+        // The configuration isn't read yet.
+        #expect(throws: PreferenceError.self) { try server.write("own") }
+        if isNotified { NotificationCenter.default.post(name: DataProtection.unlocked, object: nil) }
+        for job in jobs.all.suffix(1) { job() }
+        #expect(server.value == "https://example.com")
+        #expect(changes.all == ["https://example.com"])
+        do throws(PreferenceError) {
+            try server.write("own")
+            Issue.record("a managed value was set")
+        } catch {
+            #expect(error.code == .managed)
+        }
+        configure(["server": "https://example.org"])
+        #expect(server.value == "https://example.org")
+        #expect(defaults.object(forKey: "server") == nil)
+        #expect(Set(issues.all.map(\.code)) == [.unavailable])
         observation.cancel()
     }
 
