@@ -18,6 +18,7 @@ final class MemoryKeyring: Keyring {
         var calls: [String] = []
         var faults: [Int: Fault] = [:]
         var error: PreferenceError?
+        var locked: Set<String> = []
         var isHeld = false
         var isWriteHeld = false
         var waiting = 0
@@ -53,6 +54,9 @@ final class MemoryKeyring: Keyring {
     /// Lets all calls fail with the error, or none if it is `nil`.
     func failAll(with error: PreferenceError?) { state.withLock { $0.error = error } }
 
+    /// Locks the items of these names alone.
+    func lock(_ names: Set<String>) { state.withLock { $0.locked = names } }
+
     func hold() { state.withLock { $0.isHeld = true } }
 
     /// Blocks each write after it took effect, before it returns.
@@ -64,7 +68,14 @@ final class MemoryKeyring: Keyring {
     func waitForCall() { state.wait { $0.waiting > 0 ? .done(()) : .until(nil) } }
 
     func items(_ call: KeyringCall) throws(PreferenceError) -> KeyringItems {
-        KeyringItems(bytes: try enter(call.mayPrompt ? "items!" : "items") { $0.items })
+        try enter(call.mayPrompt ? "items!" : "items") { state in
+            let locked = state.locked.intersection(state.items.keys)
+            let error = PreferenceError(.unavailable, "a test locked this item; nothing was changed")
+            return KeyringItems(
+                bytes: state.items.filter { !locked.contains($0.key) },
+                locked: Dictionary(uniqueKeysWithValues: locked.map { ($0, error) })
+            )
+        }
     }
 
     func set(_ bytes: [UInt8]?, for name: String, _ call: KeyringCall) throws(PreferenceError) {

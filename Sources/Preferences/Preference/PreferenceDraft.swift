@@ -194,7 +194,7 @@ extension PropertyListValue {
 }
 
 /// The writable layer of a draft's store: that of the original store, with the edits.
-private final class DraftBackend: PlacedBackend {
+private final class DraftBackend: PlacedBackend, LockingBackend {
     private let layer: Layer
     /// A store of that layer alone, which notifies of all its changes, also of those that a stronger layer hides.
     private let own: PreferenceStore
@@ -226,6 +226,12 @@ private final class DraftBackend: PlacedBackend {
 
     func line(of name: String) -> Int? { layer.source.line(of: layer.spelled(name)) }
 
+    func failure(of name: String) -> PreferenceError? { layer.failure(of: name) }
+
+    var lockedNames: Set<String> {
+        Set((layer.source.locking?.lockedNames ?? []).compactMap(layer.preferenceName))
+    }
+
     func load(host: PreferenceBackendHost) -> [String: PropertyListValue] {
         state.withLock { $0.host = host }
         // Before the values are read: a change in between is then published after them.
@@ -250,6 +256,10 @@ private final class DraftBackend: PlacedBackend {
         if condition: PreferenceCondition
     ) throws(PreferenceError) -> PreferenceBackendCommit {
         try JSONLine.check(.several(changes))
+        // The draft shows the default in place of a locked value, so an edit would store the default's parts over that value's.
+        for name in changes.keys.sortedByBytes {
+            if let failure = failure(of: name) { throw failure.named(name) }
+        }
         return state.withLock { state in
             let names = Set(changes.keys).union(condition.values.keys)
             // Read once: the condition must hold for the values that the edits are compared with.

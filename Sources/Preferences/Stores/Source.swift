@@ -78,7 +78,7 @@ final class Source: Sendable {
         isQueriedByName = !backend.listsAllNames
         // The first cast to a protocol in a process costs 890,000 instructions; such backends are queried by name.
         reentrant = isQueriedByName ? backend as? any ReentrantBackend : nil
-        locking = isQueriedByName && isSlow ? backend as? any LockingBackend : nil
+        locking = isQueriedByName && reentrant == nil ? backend as? any LockingBackend : nil
         values = StoredValues()
         isOpened = Atomic(false)
         isOpenAttempted = Atomic(false)

@@ -1,0 +1,57 @@
+import DurableFile
+import Testing
+
+@testable import Preferences
+@testable import PreferencesKeyring
+
+/// Items that the keyring locks one by one: they are unavailable, not absent.
+struct LockedItemTests {
+    private let keyring = MemoryKeyring(["account": #"{"name":"jo","key":"real","later":1}"#, "open": "1"])
+    private let timer = WorkerQueue(isManual: true)
+    private let issues = Issues()
+
+    private final class Issues: Sendable {
+        private let errors = Lock<[PreferenceError]>([])
+        /// The preferences that were reported as unavailable.
+        var unavailable: [String?] { errors.withLock { $0.filter { $0.code == .unavailable }.map(\.name) } }
+        func append(_ error: PreferenceError) { errors.withLock { $0.append(error) } }
+    }
+
+    private struct Account: PreferenceGroup {
+        struct Login: Codable, Equatable, Sendable {
+            var name = ""
+            var key = ""
+        }
+        @Preference("account") var account = Login()
+        @Preference("open") var open = 0
+    }
+
+    private func makeStore() -> PreferenceStore {
+        keyring.lock(["account"])
+        let store = PreferenceStore.testing(keyring, timer: timer)
+        store.issueHandler = { [issues] in issues.append($0) }
+        return store
+    }
+
+    /// An edit begins with the default there, so it would replace the parts of the stored value.
+    @Test
+    func draftOfALockedItemIsUnavailable() async throws {
+        let store = makeStore()
+        try await store.load()
+        let draft = store.draft()
+        let group = Account(in: draft.store)
+        #expect(throws: PreferenceError.self) { try group.$account.read() }
+        #expect(throws: PreferenceError.self) { try group.$account.write(Account.Login(key: "edited")) }
+        group.account.name = "edited"
+        group.open = 2
+        #expect(draft.changes.names == ["open"])
+        keyring.lock([])
+        try await store.refresh()
+        try await draft.apply()
+        #expect(Account(in: store).account == Account.Login(name: "jo", key: "real"))
+        #expect(keyring.texts["account"] == #"{"name":"jo","key":"real","later":1}"#)
+        group.account.key = "edited"
+        try await draft.apply()
+        #expect(store["account"] == ["name": "jo", "key": "edited", "later": 1])
+    }
+}
