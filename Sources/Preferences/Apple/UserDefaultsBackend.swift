@@ -33,10 +33,8 @@ final class UserDefaultsBackend: ReentrantBackend, PlainTextBackend {
         var notifications: [NotificationObserver] = []
         var cached = CachedDefaults()
         var queue = UserDefaultsQueue()
-        /// Whether a job that reads the observed names again is scheduled.
-        var isRevalidating = false
-        /// Whether the names that Observation may track were read a moment ago, and whether they must be read again after it.
-        var pauseOfTracked: (isOver: Bool, isReadDue: Bool) = (true, false)
+        /// Whether the observed names were last read some time ago, and whether they must be read again after that time.
+        var pause: (isOver: Bool, isReadDue: Bool) = (true, false)
         var isWarned = false
         /// The names whose objects were reported because a preference can't hold them.
         var reported: Set<String> = []
@@ -256,49 +254,37 @@ extension UserDefaultsBackend {
 
     /// Invalidates all names: each is read again before it is used, and if it has observers soon in any case.
     ///
-    /// A program may set something often and use many names, so a name without observers isn't read for each notification. Those that
-    /// Observation may track are all names that were read, as it can't be asked; so they are read for the first notification in a while.
+    /// A program may set something often and use many names, so a name without observers isn't read, and the others are read for the
+    /// first notification in a while.
     ///
     /// - Parameter isPostedBySets: Whether a set posts such a notification, which is ignored if the set is the store's own.
     private func invalidate(isPostedBySets: Bool) {
-        let (host, isFirst, isFirstOfTracked) = state.withLock { state -> (PreferenceBackendHost?, Bool, Bool) in
+        let (host, isFirst) = state.withLock { state -> (PreferenceBackendHost?, Bool) in
             // The set that this thread is making posts one such notification.
-            guard !isPostedBySets || !state.queue.consumeNotification(on: .current) else { return (nil, false, false) }
-            guard state.cached.invalidateAll() else { return (nil, false, false) }
-            let isFirst = !exchange(&state.isRevalidating, with: true)
-            state.pauseOfTracked.isReadDue = true
-            return (state.host, isFirst, exchange(&state.pauseOfTracked.isOver, with: false))
+            guard !isPostedBySets || !state.queue.consumeNotification(on: .current) else { return (nil, false) }
+            guard state.cached.invalidateAll() else { return (nil, false) }
+            state.pause.isReadDue = true
+            return (state.host, exchange(&state.pause.isOver, with: false))
         }
         host?.outdated()
         if isFirst { runLater(.zero) { [weak self] in self?.revalidateObserved() } }
-        if isFirstOfTracked { runLater(.zero) { [weak self] in self?.revalidateTracked() } }
     }
 
-    /// Reads the observed names that were invalidated and not read since, and notifies their observers.
+    /// Reads the observed names that were invalidated and not read since, and notifies their observers, unless nothing was invalidated
+    /// since the last time; and again after a pause, in which any number of notifications causes one read.
     private func revalidateObserved() {
-        let host = state.withLock { state in
-            state.isRevalidating = false
-            return state.host
-        }
-        revalidateObserved(host, includingTracked: false)
-    }
-
-    /// Does the same for the names that Observation may track, unless nothing was invalidated since the last time; and again after a
-    /// pause, in which any number of notifications causes one read.
-    private func revalidateTracked() {
         let (host, isDue) = state.withLock { state in
-            let isDue = exchange(&state.pauseOfTracked.isReadDue, with: false)
-            state.pauseOfTracked.isOver = !isDue
+            let isDue = exchange(&state.pause.isReadDue, with: false)
+            state.pause.isOver = !isDue
             return (state.host, isDue)
         }
         guard isDue else { return }
-        runLater(.milliseconds(100)) { [weak self] in self?.revalidateTracked() }
-        revalidateObserved(host, includingTracked: true)
-    }
-
-    private func revalidateObserved(_ host: PreferenceBackendHost?, includingTracked: Bool) {
-        guard let names = host?.observedNames(includingTracked: includingTracked) else { return }
-        notifyOfChanges(of: state.withLock { state in names.filter(state.cached.isOutdated) })
+        runLater(.milliseconds(100)) { [weak self] in self?.revalidateObserved() }
+        // Observation can't be asked what it tracks, so these may be all names that were read; those with observers come first.
+        for includingTracked in [false, true] {
+            guard let names = host?.observedNames(includingTracked: includingTracked) else { return }
+            notifyOfChanges(of: state.withLock { state in names.filter(state.cached.isOutdated) })
+        }
     }
 }
 
