@@ -37,7 +37,8 @@ struct Keychain: Keyring {
             if let other = newest[name], modificationDate(of: other) >= modificationDate(of: item) { continue }
             newest[name] = item
         }
-        if newest.isEmpty { try checkFirstUnlock() }
+        // Also if some are found: others may be hidden.
+        try checkFirstUnlock()
         // One at a time: "You can't combine the kSecReturnData and kSecMatchLimitAll options when copying password items", says the
         // documentation of SecItemCopyMatching.
         var items = KeyringItems()

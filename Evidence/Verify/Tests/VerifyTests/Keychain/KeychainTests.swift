@@ -249,6 +249,8 @@ struct KeychainErrorTests {
         #expect(errors(keychain).map(\.code) == [.unavailable, .unavailable])
         #expect(throws: PreferenceError.self) { try keychain.items() }
         device.change { $0.lock = .unlocked }
+        // The device may hide only some of them.
+        #expect(throws: PreferenceError.self) { try keychain.items() }
         isLocked.withLock { $0 = false }
         #expect(try keychain.texts() == ["token": "stored"])
         device.change { $0.items = [] }
