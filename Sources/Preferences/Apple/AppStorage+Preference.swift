@@ -27,8 +27,18 @@ extension Preference {
 extension PreferenceStore {
     /// User defaults over the store in memory that is in the place of user defaults, as in tests; `nil` if none is.
     fileprivate var substituteDefaults: UserDefaults? {
-        guard replacement != nil, let source = resolved.core.layers.writable, source.backend == nil else { return nil }
-        return StoreDefaults.over(source)
+        guard let source = resolved.core.layers.writable, source.backend == nil else { return nil }
+        return isOverShared(source) ? StoreDefaults.over(source) : nil
+    }
+
+    /// Returns whether a source is that of a shared store, and not of a store in memory that the program itself layered over one.
+    private func isOverShared(_ source: Source) -> Bool {
+        switch replacement {
+        case nil: false
+        case .memory: resolved.core.layers.writable === source
+        case .layers(let stores): stores.contains { $0.isOverShared(source) }
+        case .scope(let store, prefix: _), .readOnly(let store, name: _): store.isOverShared(source)
+        }
     }
 }
 

@@ -153,6 +153,14 @@ struct AppStorageTests {
         }
     }
 
+    /// User defaults of another program part would never see its values.
+    @Test
+    func storeInMemoryOverUserDefaultsIsRefused() async {
+        await #expect(processExitsWith: .failure) {
+            _ = AppStorage(Preference("n", default: 0, in: .layered([.inMemory(), .standard])))
+        }
+    }
+
     @Test
     func otherCodingIsRefused() async {
         await #expect(processExitsWith: .failure) {
