@@ -47,6 +47,9 @@ final class KeyringBackend: LockingBackend {
         var isRetrying = false
         /// The error of a call that used up its time: the store's call with this deadline must not wait for another.
         var failure: (deadline: ContinuousClock.Instant, error: PreferenceError)?
+
+        /// Whether there are, or may be, items that were not read yet.
+        var isUnreadLeft: Bool { !isLoaded || !locked.isEmpty }
     }
 
     init(
@@ -75,13 +78,9 @@ final class KeyringBackend: LockingBackend {
             let observation = keyring.observeUnlocking { [weak self] in self?.noteUnlocking() }
             state.withLock { $0.observation = observation }
         }
-        do throws(PreferenceError) { try look(mayPrompt: !isRetrying) } catch {
-            retryLater()
-            throw error
-        }
+        try look(mayPrompt: !isRetrying)
         return state.withLock { state in
             state.isLoaded = true
-            state.retryPause = nil
             return state.items.mapValues(\.value)
         }
     }
@@ -177,10 +176,16 @@ extension KeyringBackend {
         if let found, let error = locked[found] { throw error.named(found) }
     }
 
-    /// Reads all items, and passes the differences on.
+    /// Reads all items, and passes the differences on; what can't be read is tried again after a time.
     private func look(mayPrompt: Bool) throws(PreferenceError) {
-        let found = try perform(mayPrompt: mayPrompt) { (keyring, call) throws(PreferenceError) in
-            try keyring.items(call)
+        let found: KeyringItems
+        do throws(PreferenceError) {
+            found = try perform(mayPrompt: mayPrompt) { (keyring, call) throws(PreferenceError) in
+                try keyring.items(call)
+            }
+        } catch {
+            if state.withLock(\.isUnreadLeft) { retryLater() }
+            throw error
         }
         state.withLock { state in
             var changes: [String: PropertyListValue?] = [:]
@@ -200,6 +205,7 @@ extension KeyringBackend {
             state.reportedLocked = state.reportedLocked.filter { found.locked[$0] != nil }
         }
         setTimer(limits.timeToLive)
+        if found.locked.isEmpty { state.withLock { $0.retryPause = nil } } else { retryLater() }
     }
 
     /// Marks the values as up to date, or as usable after a failure, for some time.
@@ -223,7 +229,7 @@ extension KeyringBackend {
 // MARK: Trying again
 
 extension KeyringBackend {
-    /// Lets the store load the items after a time, less often with each failure: the keyring doesn't say when it is unlocked.
+    /// Reads the items again after a time, less often with each failure: not each keyring says when it is unlocked.
     private func retryLater() {
         let pause = state.withLock { state -> Duration? in
             guard !state.isRetrySet else { return nil }
@@ -236,11 +242,11 @@ extension KeyringBackend {
     }
 
     private func retry() {
-        let isLoaded = state.withLock { state in
+        let isUnreadLeft = state.withLock { state in
             state.isRetrySet = false
-            return state.isLoaded
+            return state.isUnreadLeft
         }
-        if !isLoaded { readAgain() }
+        if isUnreadLeft { readAgain() }
     }
 
     /// Handles a notification that items may be readable now.
@@ -250,7 +256,7 @@ extension KeyringBackend {
     private func noteUnlocking() {
         let (host, isAnyLocked) = state.withLock { state in
             state.isStale = true
-            return (state.host, !state.isLoaded || state.isReported || !state.locked.isEmpty)
+            return (state.host, state.isUnreadLeft || state.isReported)
         }
         host?.outdated()
         if isAnyLocked { timer.run { [weak self] in self?.readAgain() } }

@@ -54,4 +54,57 @@ struct LockedItemTests {
         try await draft.apply()
         #expect(store["account"] == ["name": "jo", "key": "edited", "later": 1])
     }
+
+    @Test
+    func resetOfAGroupReportsTheLockedItem() async throws {
+        let store = makeStore()
+        try await store.load()
+        let group = Account(in: store)
+        group.reset()
+        // The first one of reading the locked item, the second one of the reset.
+        #expect(issues.unavailable.count == 2)
+        #expect(keyring.texts.keys.sorted() == ["account", "open"], "all or nothing")
+        keyring.lock([])
+        group.reset()
+        #expect(keyring.texts.isEmpty)
+    }
+
+    @Test(arguments: ["preference", "name", "all"])
+    func transactionThatOnlyReadsFails(way: String) async throws {
+        let store = makeStore()
+        try await store.load()
+        let group = Account(in: store)
+        let error = await #expect(throws: PreferenceError.self) {
+            try await store.transaction { transaction in
+                switch way {
+                case "preference": _ = transaction[group.$account]
+                case "name": _ = transaction["account"]
+                default: _ = transaction.contents
+                }
+            }
+        }
+        #expect(error?.code == .unavailable)
+        #expect(try await store.transaction { $0[group.$open] } == 1)
+        keyring.lock([])
+        try await store.refresh()
+        #expect(try await store.transaction { $0[group.$account].key } == "real")
+    }
+
+    /// Of another one, each read would otherwise have to find that it can be read.
+    @Test
+    func lockedItemIsReadAgainByItself() async throws {
+        let store = makeStore()
+        let group = Account(in: store)
+        try await store.load()
+        let seen = Lock<[String]>([])
+        let observation = group.$account.observe { change in seen.withLock { $0.append(change.new.key) } }
+        keyring.forgetCalls()
+        // Each time, one job marks the values as stale and another one reads them.
+        for _ in 1...4 { #expect(timer.runNextJob()) }
+        #expect(keyring.calls.count >= 2 && !keyring.calls.contains("items!"))
+        keyring.lock([])
+        while timer.runNextJob(), seen.withLock({ $0.isEmpty }) {}
+        #expect(seen.withLock { $0 } == ["real"])
+        observation.cancel()
+    }
 }

@@ -46,9 +46,13 @@ extension PreferenceGroup {
     /// Removes the stored values of the group's preferences, in one step for each store, so that the defaults are read.
     ///
     /// A managed preference is left as it is. A preference of a member of a value is set to that member of the default, in a step
-    /// for itself. An error is reported to the store's issue handler; nothing of that store is changed then.
+    /// for itself. An error is reported to the store's issue handler; nothing of that store is changed then. So it is if a secret of
+    /// the group is locked.
     public func reset() {
-        let set = preferences.filter { $0.isSet && !$0.isManaged }
+        let set = preferences.filter { preference in
+            let isStored = preference.isSet || preference.store.resolved.core.isLocked(preference.name)
+            return isStored && !preference.isManaged
+        }
         for member in set where member.isMember { member.reset() }
         for preferences in Dictionary(grouping: set.filter { !$0.isMember }, by: { ObjectIdentifier($0.store) }).values
         {

@@ -12,7 +12,14 @@ public struct PreferenceTransaction {
     /// The values that were read and must be unchanged when the changes are stored.
     private(set) var reads = TransactionReads()
     /// The first error.
-    private(set) var failure: PreferenceError?
+    private var firstFailure: PreferenceError?
+    /// The first error of a read whose value is locked.
+    private var lockedRead: PreferenceError?
+
+    /// The error because of which nothing is stored, if there is one.
+    ///
+    /// A value that was locked fails a transaction that only reads. With changes the backend reads it again, and fails if it still is.
+    var failure: PreferenceError? { firstFailure ?? (changes.isEmpty ? lockedRead : nil) }
 
     /// The reason why nothing can be read, if there is one.
     private var unread: PreferenceError?
@@ -53,6 +60,7 @@ public struct PreferenceTransaction {
     public subscript(name: String) -> PropertyListValue? {
         mutating get {
             note(name)
+            checkUnlocked([name])
             return snapshot.candidates(for: name, after: changes).first?.value
         }
         set {
@@ -67,6 +75,7 @@ public struct PreferenceTransaction {
     /// Returns the value that the store itself has under a name, whatever the other layers have.
     package mutating func ownValue(of name: String) -> PropertyListValue? {
         note(name)
+        checkUnlocked([name])
         return changes[name] ?? snapshot.ownValue(of: name)
     }
 
@@ -149,6 +158,7 @@ public struct PreferenceTransaction {
     private mutating func noteReadOfAll() {
         if let unread { fail(unread) }
         do throws(PreferenceError) { try running.noteReadOfAll() } catch { fail(error) }
+        if lockedRead == nil { lockedRead = snapshot.failureOfOwnValues.map { PreferenceError(unread: $0) } }
         reads.noteAll(snapshot)
     }
 
@@ -157,6 +167,7 @@ public struct PreferenceTransaction {
         let (name, names) = (preference.name, core.formerNames(of: preference.name))
         note(name)
         for name in names { note(name) }
+        checkUnlocked([name] + names)
         return snapshot.candidates(for: name, formerly: names, after: changes)
     }
 
@@ -170,6 +181,12 @@ public struct PreferenceTransaction {
             snapshot.merge(name, from: core.newest.read(CollectionOfOne(name)) { StoreSnapshot(of: $0) })
         }
         reads.note(name, snapshot.candidates(for: name))
+    }
+
+    /// Records it if the value that is read, that of the first of these names that has one, is locked: it isn't absent.
+    private mutating func checkUnlocked(_ names: [String]) {
+        guard lockedRead == nil else { return }
+        lockedRead = snapshot.failure(ofOwn: names, after: changes).map { PreferenceError(unread: $0) }
     }
 
     /// Stores a value under a preference's name alone, or removes the value.
@@ -194,7 +211,7 @@ public struct PreferenceTransaction {
     func isSecret(_ name: String) -> Bool { core.isSecret(name) }
 
     private mutating func fail(_ error: PreferenceError) {
-        if failure == nil { failure = error }
+        if firstFailure == nil { firstFailure = error }
     }
 }
 

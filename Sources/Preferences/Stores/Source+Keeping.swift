@@ -141,6 +141,12 @@ extension Layer {
 }
 
 extension StoreCore {
+    /// Returns whether the writable layer has a locked value under a preference's name or a former name of it.
+    func isLocked(_ name: String) -> Bool {
+        guard let layer = newest.layers.writableLayer, layer.source.locking != nil else { return false }
+        return ([name] + formerNames(of: name)).contains { layer.failure(of: $0) != nil }
+    }
+
     /// Throws if the writable layer can't be opened or has a locked value of the preference, unless a stronger layer has a value.
     ///
     /// If the backend's calls are short, tries again; returns whether that has opened it.

@@ -29,13 +29,37 @@ package struct StoreSnapshot: Sendable {
     /// The value of a name, as the store's subscript returns it.
     package subscript(name: String) -> PropertyListValue? { candidates(for: name).first?.value }
 
-    /// Returns the error of the first layer that couldn't be opened, unless a layer above it has a value for the name.
+    /// Returns the error of the first layer that couldn't be opened or has a locked value of the name, unless a layer above it has a
+    /// value for the name.
     package func failure(above name: String) -> PreferenceError? {
         for (index, failure) in failures.enumerated() {
             if values[index][list.layers[index].spelled(name)] != nil { return nil }
-            if let failure { return failure }
+            if let failure = failure ?? list.layers[index].failure(of: name) { return failure }
         }
         return nil
+    }
+
+    /// Returns the error because of which the writable layer's value of the first of these names that has one can't be read now.
+    ///
+    /// - Parameter changes: The values to assume in the writable layer.
+    func failure(ofOwn names: [String], after changes: [String: PropertyListValue?]) -> PreferenceError? {
+        guard let layer = list.writableLayer, layer.source.locking != nil else { return nil }
+        for name in names {
+            if let changed = changes[name] {
+                if changed != nil { return nil }
+                continue
+            }
+            if ownValue(of: name) != nil { return nil }
+            if let failure = layer.failure(of: name) { return failure.named(name) }
+        }
+        return nil
+    }
+
+    /// Returns the error because of which one of the writable layer's values can't be read now, if any.
+    var failureOfOwnValues: PreferenceError? {
+        guard let layer = list.writableLayer, let locking = layer.source.locking else { return nil }
+        let names = locking.lockedNames.compactMap(layer.preferenceName).sortedByBytes
+        return failure(ofOwn: names.filter { ownValue(of: $0) == nil }, after: [:])
     }
 
     /// Returns the values of a name in the layers, the strongest layer's first; in each layer, the name comes before its former names.
