@@ -2,7 +2,6 @@ import DurableFile
 import Testing
 
 @testable import Preferences
-@testable import PreferencesKeyring
 
 /// Items that the keyring locks one by one: they are unavailable, not absent.
 struct LockedItemTests {
