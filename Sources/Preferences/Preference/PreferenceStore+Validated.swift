@@ -88,7 +88,7 @@ private final class ValidatedBackend: PreferenceBackend {
         var written: [(number: Int, changes: [String: PropertyListValue?])] = []
         var count = 0
         var isCheckScheduled = false
-        /// The problems that were reported last.
+        /// The problems that were reported last, without their lines.
         var reported: Set<String> = []
         var host: PreferenceBackendHost?
         var observations: [PreferenceObservation] = []
@@ -165,8 +165,10 @@ private final class ValidatedBackend: PreferenceBackend {
             }
             let later = state.written.filter { $0.number > began }
             (state.versions, state.written) = (versions, later)
-            let isNew = state.reported != Set(problems.map(\.description))
-            state.reported = Set(problems.map(\.description))
+            // Not by their lines, which another change of the file moves.
+            let found = Set(problems.map(\.description.withoutLines))
+            let isNew = state.reported != found
+            state.reported = found
             guard problems.isEmpty else { return (nil, isNew) }
             // What was written since lies over the state that was checked; the write itself has scheduled another check.
             let new = later.reduce(into: values) { $0.change($1.changes) }
@@ -310,5 +312,13 @@ extension [String: PropertyListValue] {
             changes.updateValue(new[name], forKey: name)
         }
         return changes
+    }
+}
+
+extension String {
+    /// The text without the numbers of lines that it names.
+    fileprivate var withoutLines: String {
+        let parts = split(separator: ", line ", omittingEmptySubsequences: false)
+        return parts[0] + parts.dropFirst().map { $0.drop { ("0"..."9").contains($0) } }.joined()
     }
 }

@@ -88,6 +88,23 @@ struct ValidatedStoreTests {
         withExtendedLifetime(observation) {}
     }
 
+    @Test
+    func problemThatMovesToAnotherLineIsReportedOnce() async throws {
+        let fixture = try Fixture(.file)
+        let issues = Recorder<PreferenceError>()
+        let store = try PreferenceStore.validated(Service.self, over: fixture.store)
+        store.issueHandler = { issues.record($0) }
+        try fixture.change("port", "ninety")
+        try await store.refresh()
+        try fixture.change("port", "ninety")
+        try await store.refresh()
+        // Reported after what was found before it.
+        try fixture.change("port", 0)
+        try await store.refresh()
+        await eventually { issues.elements.contains { $0.message.contains("is out of range") || $0.code == .invalid } }
+        #expect(issues.elements.filter { $0.message.contains("found string") }.count == 1, "\(issues.elements)")
+    }
+
     @Test(arguments: ProblemTests.places.map(\.layer), ProblemTests.faults)
     func faultAtTheStartIsThrown(layer: String, fault: ProblemTests.Fault) throws {
         let folder = try TemporaryFolder()
