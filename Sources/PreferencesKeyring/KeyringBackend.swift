@@ -251,7 +251,7 @@ extension KeyringBackend {
 
     /// Handles a notification that items may be readable now.
     ///
-    /// What can't be read so far is read soon, on another thread, because the program's main thread may post the notification;
+    /// Items that can't be read so far are read soon, on another thread, because the program's main thread may post the notification;
     /// everything else is read before it is used.
     private func noteUnlocking() {
         let (host, isAnyLocked) = state.withLock { state in

@@ -5,7 +5,7 @@ internal import Foundation
 /// User defaults that show a store in memory, for `AppStorage` where that store replaces user defaults: in an app that hosts its own
 /// tests, in isolated stores and in a program that is started isolated.
 ///
-/// What is read and set goes to the store, and its changes are notified as those of user defaults are: to key-value observers, and by
+/// Reads and sets go to the store, whose changes are notified as those of user defaults are: to key-value observers, and by
 /// `didChangeNotification`, as the change of a name with a dot isn't to these.
 final class StoreDefaults: UserDefaults {
     private let source: Source

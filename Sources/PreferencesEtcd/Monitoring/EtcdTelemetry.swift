@@ -5,6 +5,15 @@ enum RequestKind: String, Sendable {
     case read, write, probe, authenticate
 }
 
+/// The result of asking the member of a watch what it has.
+enum ProbeResult: Hashable, Sendable {
+    case current
+    /// The member has changes that the watch has not delivered.
+    case behind
+    /// The cluster was restored or replaced, and its revisions are others.
+    case otherHistory
+}
+
 /// An event to log or count, without values, passwords or tokens.
 enum EtcdEvent: Sendable {
     /// An attempt at one endpoint has ended; without a failure it was answered.

@@ -15,7 +15,7 @@ final class HTTPServer: Sendable {
     /// The maximum number of connections whose requests aren't accepted.
     private let maximum: Int
 
-    /// What the server does about a head.
+    /// The server's reaction to a head.
     enum Decision: Sendable {
         case answer(Response)
         /// Reads a body of the length, and answers with the result.

@@ -3,7 +3,7 @@ import Testing
 
 @testable import prefs_serve
 
-/// What a client that has no token can do to the server of `prefs serve`: heads, their limits, and many connections.
+/// Attacks by a client without a token on the server of `prefs serve`: heads, their limits, and many connections.
 struct PageConnectionTests {
     private static func head(_ text: String) throws -> RequestHead? {
         var reader = RequestReader()
