@@ -12,6 +12,10 @@ let package = Package(
             name: "tour",
             dependencies: ["SettingsReport", .product(name: "Preferences", package: "swift-preferences")]
         ),
+        .executableTarget(
+            name: "player",
+            dependencies: [.product(name: "Preferences", package: "swift-preferences")]
+        ),
         .target(
             name: "SettingsReport",
             dependencies: [.product(name: "Preferences", package: "swift-preferences")]

@@ -1,4 +1,5 @@
 import Preferences
+import PreferencesTesting
 import Testing
 
 #if canImport(FoundationEssentials)
@@ -8,34 +9,14 @@ import Foundation
 #endif
 
 struct StoresSnippets {
-    @Test
-    func preferencesAreKeptInStores() throws {
-        let folder = FileManager.default.temporaryDirectory.appending(path: "preferences-\(UUID())")
-        defer { try? FileManager.default.removeItem(at: folder) }
-        try PreferenceStore.withIsolatedStores {
-            // snippet: stores
-            PreferenceStore.applicationIdentifier = "com.example.app"  // before the first read or set; later it traps
-            let standard = PreferenceStore.standard  // ~/.config/com.example.app/preferences.jsonl
-
-            let shared = PreferenceStore.suite("com.example.shared")  // ~/.config/com.example.shared/preferences.jsonl
-            let project = try PreferenceStore.file(at: folder.appending(path: "project.jsonl"))
-            let trial = PreferenceStore.inMemory(["theme": "dark"])  // gone when the process ends
-
-            // The first layer with a value wins: `-volume 3`, `EXAMPLE_VOLUME=3`, the project, the user. A set goes to the project.
-            let layers = [.arguments, .environment(prefix: "EXAMPLE"), project, standard]
-            let preferences = GeneralPreferences(in: .layered(layers))
-
-            let nickname = preferences.$nickname.bound(to: shared)  // the same preference in another store
-            // end
-            project["volume"] = 7
-            nickname.value = "Pitt"
-            #expect(GeneralPreferences(in: trial).theme == .dark)
-            #expect(preferences.volume == 7)
-            preferences.volume = 3
-            #expect(project["volume"] == 3)
-            #expect(shared["nickname"] == "Pitt")
-            #expect(standard.contents.isEmpty)
-        }
+    @Test(.isolatedStores)
+    func suiteIsShared() {
+        // snippet: sharing
+        let shared = PreferenceStore.suite("com.example.shared")  // for several programs; on Apple's platforms an app group
+        let player = PlayerPreferences(in: .layered([.arguments, .environment(prefix: "PLAYER"), shared]))
+        // end
+        player.volume = 3
+        #expect(shared["volume"] == 3)
     }
 
     @Test

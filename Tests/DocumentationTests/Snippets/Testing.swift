@@ -4,16 +4,9 @@ import Testing
 
 struct TestingSnippets {
     // snippet: testing
-    @Test
-    func invalidVolumeReadsAsTheDefault() {
-        let preferences = GeneralPreferences(in: .inMemory(["volume": 11]))
-        #expect(preferences.volume == 5)
-    }
-
-    @Test(.isolatedStores(["launches": 41]))
-    func launchIsCounted() throws {
-        try preferences.launches.update { $0 += 1 }
-        #expect(preferences.launches.value == 42)
+    @Test(.isolatedStores(["volume": 9]))
+    func playerIsLoud() {
+        #expect(player.volume == 9)
     }
     // end
 

@@ -3,14 +3,6 @@ import PreferencesTesting
 import Testing
 
 struct UsingSnippets {
-    @Test(.isolatedStores)
-    func playerOfTheFirstScreenIsStored() throws {
-        player.volume = 7
-        try player.$volume.update { $0 += 1 }
-        #expect(PreferenceStore.standard.contents == ["volume": 8])
-        #expect(player.artist == nil)
-    }
-
     @Test
     func propertiesAreReadAndWritten() {
         PreferenceStore.withIsolatedStores(["nickname": "Pitt"]) {
@@ -49,45 +41,29 @@ struct UsingSnippets {
         for message in messages { #expect(shown.contains("// \(message)\n")) }
     }
 
-    @Test
-    func severalStepsAreOne() throws {
-        try PreferenceStore.withIsolatedStores {
-            // snippet: updating
-            try preferences.launches.update { $0 += 1 }
-
-            try PreferenceStore.standard.transaction { transaction in
-                transaction[preferences.$theme] = .dark
-                transaction[preferences.$volume] += 1
-            }
-            // end
-            #expect(preferences.launches.value == 1)
-            #expect(PreferenceStore.standard.contents == ["launches": 1, "theme": "dark", "volume": 6])
-        }
+    @Test(.isolatedStores(["volume": 9]))
+    func playerIsWritten() throws {
+        // snippet: writing
+        player.volume = 3  // every thread reads the new value now
+        player.$volume.reset()  // the default is read again
+        try player.$volume.update { $0 += 1 }  // atomic, across processes, too
+        // end
+        #expect(PreferenceStore.standard.contents == ["volume": 6])
     }
 
-    @Test
-    func changesAreTold() async throws {
-        let (lines, continuation) = AsyncStream.makeStream(of: String.self)
-        let print: @Sendable (String) -> Void = { continuation.yield($0) }
-        let preferences = GeneralPreferences(in: .inMemory())
-        // snippet: reacting
-        let observation = preferences.$theme.observe { change in
-            print("from \(change.old) to \(change.new)")
-        }
-
+    @Test(.isolatedStores)
+    func changesAreDelivered() async throws {
+        let (volumes, continuation) = AsyncStream.makeStream(of: Int.self)
+        let print: @Sendable (Int) -> Void = { continuation.yield($0) }
+        // snippet: following the player
         let task = Task {
-            for await volume in preferences.$volume.updates {
-                print("volume \(volume)")  // the current one, then each change
-            }
+            for await volume in player.$volume.updates { print(volume) }  // the current one, then each change
         }
         // end
-        var iterator = lines.makeAsyncIterator()
-        #expect(await iterator.next() == "volume 5")
-        preferences.volume = 6
-        #expect(await iterator.next() == "volume 6")
+        var iterator = volumes.makeAsyncIterator()
+        #expect(await iterator.next() == 5)
+        player.volume = 6
+        #expect(await iterator.next() == 6)
         task.cancel()
-        preferences.theme = .dark
-        #expect(await iterator.next() == "from system to dark")
-        observation.cancel()
     }
 }

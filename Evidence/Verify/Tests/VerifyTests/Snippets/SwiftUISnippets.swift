@@ -13,13 +13,11 @@ struct PlayerPreferences: PreferenceGroup {
 let preferences = AppPreferences()
 let player = PlayerPreferences()
 
-// snippet: player view
 struct VolumeView: View {
     @PreferenceState(player.$volume) var volume
 
     var body: some View { Stepper("Volume \(volume)", value: $volume, in: 0...10) }
 }
-// end
 
 // snippet: draft screen
 struct SettingsDialog: View {
