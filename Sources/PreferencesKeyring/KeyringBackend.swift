@@ -11,7 +11,7 @@ internal import Foundation
 ///
 /// The keyring is called on a thread of the library, one call at a time. A call that doesn't return in time is left to that thread:
 /// calls that wait behind it fail at their own deadlines, and nothing else waits.
-final class KeyringBackend: LockingBackend {
+final class KeyringBackend: PreferenceBackend {
     private let keyring: any Keyring
     private let limits: KeyringLimits
     private let worker = WorkerQueue(hasOwnThread: true)

@@ -8,8 +8,8 @@ internal import Foundation
 /// synchronizes them.
 ///
 /// Unlike user defaults, that store calls no observer inside a set, so `apply` writes at once.
-final class CloudBackend: PreferenceBackend, PlainTextBackend {
-    let place = "iCloud"
+final class CloudBackend: PreferenceBackend {
+    let plainTextPlace: String? = "iCloud"
     private let values: any CloudValues
     private let limits: CloudLimits
     private let state = Lock(State())

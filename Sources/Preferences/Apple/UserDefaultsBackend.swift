@@ -6,10 +6,10 @@ internal import Foundation
 ///
 /// Foundation calls observers of user defaults inside `set`, and inside a read that finds changes of another process; these
 /// observers may use the store. So user defaults are read and set without a lock or a turn: `revalidate` reads,
-/// `apply` decides by the values that were read and queues the changes, and `write` writes. One thread at a time writes, in the
+/// `apply` decides by the values that were read and queues the changes, and `writeApplied` writes. One thread at a time writes, in the
 /// order of the queue; a thread that finds another one writing leaves its values to it and doesn't wait. Cached values are
 /// compared with user defaults only for names with no queued write, so the store's own writes aren't reported as changes.
-final class UserDefaultsBackend: ReentrantBackend, PlainTextBackend {
+final class UserDefaultsBackend: PreferenceBackend {
     /// Creates the observer that reports changes; on Apple platforms a `KeyValueObserver`.
     typealias MakeObserver =
         @Sendable (SharedUserDefaults, @escaping @Sendable (String) -> Void) -> any UserDefaultsObserving
@@ -17,8 +17,9 @@ final class UserDefaultsBackend: ReentrantBackend, PlainTextBackend {
     typealias RunLater = @Sendable (Duration, @escaping @Sendable () -> Void) -> Void
 
     let defaults: SharedUserDefaults
-    let place = "user defaults"
+    let plainTextPlace: String? = "user defaults"
     let listsAllNames = false
+    let isReentrant = true
     private let makeObserver: MakeObserver
     private let protection: DataProtection
     private let sizeLimit: UserDefaultsSizeLimit
@@ -116,7 +117,7 @@ final class UserDefaultsBackend: ReentrantBackend, PlainTextBackend {
         return commit
     }
 
-    func write() {
+    func writeApplied() {
         var stale: Set<String> = []
         let last = state.withLock { $0.queue.last }
         var count = 0
@@ -152,7 +153,7 @@ final class UserDefaultsBackend: ReentrantBackend, PlainTextBackend {
         let start = ContinuousClock.now
         var isInTime = true
         while isInTime, state.withLock({ !$0.queue.isWritten(last) }) {
-            write()
+            writeApplied()
             isInTime = state.wait { state -> Condition<State>.Wait<Bool> in
                 // The writing thread may have left the rest of the queue.
                 if state.queue.isWritten(last) || !state.queue.isWriting { return .done(true) }

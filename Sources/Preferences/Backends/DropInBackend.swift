@@ -37,7 +37,7 @@ private struct Listing: Equatable {
 /// A backend over files that are only read, drop-ins and the file that wins over them, as if they were one.
 ///
 /// Each file is read, watched and checked as the file of a store that is only read.
-final class DropInBackend: PlacedBackend {
+final class DropInBackend: PreferenceBackend {
     private let places: DropIns
     private let fileSystem: any FileSystem
     private let watcher: Watcher?

@@ -2,7 +2,7 @@ package import DurableFile
 internal import Synchronization
 
 /// A backend over a file of JSON lines, which several processes may use at the same time.
-package final class FileBackend: PlacedBackend {
+package final class FileBackend: PreferenceBackend {
     private let log: LogFile<FileContents>
     private let isReadOnly: Bool
     /// How long a call waits for the lock that another process holds.
@@ -45,6 +45,8 @@ package final class FileBackend: PlacedBackend {
     package var isWritable: Bool { log.isWritable }
 
     package func path(of name: String?) -> String? { path }
+
+    package var plainTextPlace: String? { path }
 
     /// Returns the line, and reads nothing of a large file.
     package func line(of name: String) -> Int? {

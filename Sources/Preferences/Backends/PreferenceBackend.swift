@@ -85,9 +85,94 @@ public protocol PreferenceBackend: Sendable {
     /// Called once for each name, and again after `PreferenceBackendHost.outdated`: after `load`, before the name is read, set or
     /// observed, and never at the same time as `catchUp` and `apply`. If the name has not been read before, its value is no change.
     func values(for names: Set<String>) -> [String: PropertyListValue]
+
+    // MARK: Messages
+
+    /// Returns the path of the file with the value of a name, or of any name, for messages; `nil`, the default, if there is none.
+    ///
+    /// Called on any thread, also during another call.
+    func path(of name: String?) -> String?
+
+    /// Returns the number of the file's line that last set a name, from 1; `nil`, the default, if that isn't known.
+    ///
+    /// Called on any thread, also during another call.
+    func line(of name: String) -> Int?
+
+    /// Whether only people write the file, so that messages don't advise to set a value; false by default.
+    var isWrittenByHand: Bool { get }
+
+    /// The name of the place where other programs of the user can read the values as plain text, such as "iCloud", so that writing a
+    /// preference that was declared secret fails; `nil`, the default, if they can't.
+    var plainTextPlace: String? { get }
+
+    // MARK: Locked values
+
+    /// Returns the error because of which the value of a name can't be read now, as that of a locked item of a keychain; `nil`, the
+    /// default, if it can be, or if it was read before.
+    ///
+    /// For a backend that doesn't list all names, and stays open while single values are locked. Reads of the name then throw the
+    /// error, and writes fail. Called on any thread, also during another call.
+    func failure(of name: String) -> PreferenceError?
+
+    /// The names whose values can't be read now; none by default.
+    var lockedNames: Set<String> { get }
+
+    // MARK: Reads that run other code
+
+    /// Whether reading may run any code of the program, as a framework does that notifies its observers on the reading thread;
+    /// false by default.
+    ///
+    /// Such a backend doesn't list all names. It reads in `revalidate`, which is called without a lock and while no other call of the
+    /// store waits for it; `values(for:)` and `apply` use what was read then. Read once, when the store is created.
+    var isReentrant: Bool { get }
+
+    /// Reads the values stored under some names, which are in use from then on, and passes changes on to the host, by `collect`.
+    ///
+    /// Called for a reentrant backend, after `load`, on any thread and several times at once. The default does nothing.
+    func revalidate(_ names: Set<String>)
+
+    /// Returns whether nothing that may have changed the values of these names has happened since they were read; true by default.
+    ///
+    /// Called for a reentrant backend.
+    func isCurrent(_ names: Set<String>) -> Bool
+
+    /// Writes the changes of the last `apply`, which may run any code of the program.
+    ///
+    /// Called for a reentrant backend, when other calls may use it again, and before observers are called. The default does nothing.
+    func writeApplied()
 }
 
 extension PreferenceBackend {
+    /// Returns nil.
+    public func path(of name: String?) -> String? { nil }
+
+    /// Returns nil.
+    public func line(of name: String) -> Int? { nil }
+
+    /// Returns false.
+    public var isWrittenByHand: Bool { false }
+
+    /// Returns nil.
+    public var plainTextPlace: String? { nil }
+
+    /// Returns nil.
+    public func failure(of name: String) -> PreferenceError? { nil }
+
+    /// Returns no names.
+    public var lockedNames: Set<String> { [] }
+
+    /// Returns false.
+    public var isReentrant: Bool { false }
+
+    /// Does nothing.
+    public func revalidate(_ names: Set<String>) {}
+
+    /// Returns true.
+    public func isCurrent(_ names: Set<String>) -> Bool { true }
+
+    /// Does nothing.
+    public func writeApplied() {}
+
     /// No timeout.
     public var timeout: Duration? { nil }
 
@@ -191,7 +276,7 @@ public struct PreferenceBackendHost: Sendable {
     ///
     /// - Parameter includingTracked: Whether also those whose readers Observation may track are returned; it can't be asked, so these
     ///   are all names that were read and have not changed since.
-    package func observedNames(includingTracked: Bool) -> Set<String> { observed(includingTracked) }
+    public func observedNames(includingTracked: Bool) -> Set<String> { observed(includingTracked) }
 
     /// Creates a host, for tests of a backend.
     ///
@@ -230,28 +315,6 @@ public struct PreferenceBackendHost: Sendable {
         self.invalidate = invalidate
         self.observed = observed
     }
-}
-
-/// A backend whose values are in files, which messages name.
-package protocol PlacedBackend: PreferenceBackend {
-    /// Returns the path of the file with the value of a name, or of any name.
-    func path(of name: String?) -> String?
-    /// Returns the number of the file's line that last set a name, from 1.
-    func line(of name: String) -> Int?
-    /// Whether only people write the files, for this program.
-    var isWrittenByHand: Bool { get }
-}
-
-extension PlacedBackend {
-    package var isWrittenByHand: Bool { false }
-}
-
-/// A backend that may be open while single values can't be read, as those of locked items of a keychain.
-package protocol LockingBackend: PreferenceBackend {
-    /// Returns the error because of which the value of a name can't be read now; `nil` if it can be, or if it was read before.
-    func failure(of name: String) -> PreferenceError?
-    /// The names whose values can't be read now.
-    var lockedNames: Set<String> { get }
 }
 
 extension PreferenceError {

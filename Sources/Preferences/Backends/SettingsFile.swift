@@ -1,7 +1,7 @@
 internal import DurableFile
 
 /// A backend over a file of settings that people write as one JSON object with comments, and that is only read.
-final class SettingsFileBackend: PlacedBackend {
+final class SettingsFileBackend: PreferenceBackend {
     private let path: String
     private let file: WholeFile
     private let fileSystem: any FileSystem

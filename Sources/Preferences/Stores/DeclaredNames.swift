@@ -104,13 +104,13 @@ extension StoreCore {
         for misuse in misuses { reportOnce(misuse) }
         if names.isEmpty { return }
         for layer in list.layers { layer.source.hasSecrets.store(true, ordering: .releasing) }
-        guard let backend = list.writable?.backend as? any PlainTextBackend else { return }
+        guard let place = list.writable?.backend?.plainTextPlace else { return }
         for name in names.sortedByBytes where state.withLock({ $0.formerNames.preference(storedAs: name) }) == nil {
             report(
                 PreferenceError(
                     .misuse,
                     name: name,
-                    "the preference is a secret, but \(backend.place) stores it as plain text; nothing was changed. Declare it "
+                    "the preference is a secret, but \(place) stores it as plain text; nothing was changed. Declare it "
                         + "with in: .keyring, from the product PreferencesKeyring"
                 )
             )
@@ -125,16 +125,6 @@ enum Secrecy: Comparable {
     /// These, and the values of some layers.
     case layers
     case all
-}
-
-/// A backend that stores values unencrypted, where other programs of the user can read them.
-protocol PlainTextBackend: PreferenceBackend {
-    /// The place of the values, as messages name it.
-    var place: String { get }
-}
-
-extension FileBackend: PlainTextBackend {
-    var place: String { path }
 }
 
 /// The checks that a value of each preference must pass, for a store whose values are merged with others before they are stored.

@@ -2,23 +2,6 @@ internal import DurableFile
 
 // Backends that are queried by name, such as user defaults, and those whose reads may run code of the program.
 
-/// A backend over a framework that may run any code of the program during a read.
-///
-/// Therefore it is read by `revalidate`, without the source's turn. `values(for:)` and `apply`, which are called with the turn, use
-/// what was read then.
-protocol ReentrantBackend: PreferenceBackend {
-    /// Reads the values stored under some names, which are in use from then on, and passes changes on to the host, by `collect`.
-    ///
-    /// Called without a lock or a turn, after `load`, on any thread and several times at once.
-    func revalidate(_ names: Set<String>)
-
-    /// Returns whether nothing that may have changed the values of these names has happened since they were read.
-    func isCurrent(_ names: Set<String>) -> Bool
-
-    /// Writes the changes of the last `apply`. Called after the turn of a commit, before observers are called.
-    func write()
-}
-
 /// The purpose of a turn, if it affects when observers are called.
 enum TurnUse {
     /// The caller reads and may hold a lock, so observers are not called on this thread.
@@ -60,7 +43,7 @@ extension Source {
         switch use {
         case .read: notifications.sendOnLibraryThread()
         case .commit:
-            reentrant?.write()
+            reentrant?.writeApplied()
             notifications.send()
         case .other: notifications.send()
         }

@@ -18,9 +18,9 @@ final class Source: Sendable {
     /// Whether each call of the backend waits, as for a network.
     let isSlow: Bool
     /// The backend if its reads may run code of the program.
-    let reentrant: (any ReentrantBackend)?
+    let reentrant: (any PreferenceBackend)?
     /// The backend if single values of it may be locked.
-    let locking: (any LockingBackend)?
+    let locking: (any PreferenceBackend)?
     /// Whether the backend is queried by name.
     let isQueriedByName: Bool
     /// The issue handler of the store that was created over this source.
@@ -76,9 +76,8 @@ final class Source: Sendable {
         timeout = backend.timeout ?? file?.lockTimeout
         isSlow = backend.timeout != nil
         isQueriedByName = !backend.listsAllNames
-        // The first cast to a protocol in a process costs 890,000 instructions; such backends are queried by name.
-        reentrant = isQueriedByName ? backend as? any ReentrantBackend : nil
-        locking = isQueriedByName && reentrant == nil ? backend as? any LockingBackend : nil
+        reentrant = backend.isReentrant ? backend : nil
+        locking = isQueriedByName && !backend.isReentrant ? backend : nil
         values = StoredValues()
         isOpened = Atomic(false)
         isOpenAttempted = Atomic(false)

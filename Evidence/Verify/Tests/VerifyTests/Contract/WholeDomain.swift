@@ -51,7 +51,7 @@ final class WholeDomain: PreferenceBackend {
     ) throws(PreferenceError) -> PreferenceBackendCommit {
         _ = discover(Array(changes.keys) + Array(condition.values.keys))
         let commit = try backend.apply(changes, if: condition)
-        backend.write()
+        backend.writeApplied()
         return commit
     }
 

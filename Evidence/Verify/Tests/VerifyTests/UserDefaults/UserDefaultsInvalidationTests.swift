@@ -309,7 +309,7 @@ struct UserDefaultsInvalidationTests {
         backend.revalidate(["a", "b"])
         let condition = PreferenceCondition(values: ["a": nil], isComplete: isComplete)
         #expect(try backend.apply(["a": 1], if: condition).isStored)
-        backend.write()
+        backend.writeApplied()
         NotificationCenter.default.post(name: UserDefaults.didChangeNotification, object: nil)
         let next = PreferenceCondition(values: ["a": 1], isComplete: isComplete)
         #expect(try !backend.apply(["a": 2], if: next).isStored)
