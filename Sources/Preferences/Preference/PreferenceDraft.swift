@@ -99,7 +99,8 @@ extension PreferenceStore {
 /// The change of one name in a draft.
 struct DraftEdit: Sendable {
     private let new: PropertyListValue?
-    /// The stored value that `new` is compared with: that at the first edit, with what others have changed besides since.
+    /// The stored value that `new` is compared with: that at the first edit, with what others have changed besides since; nil if there was
+    /// none, or it wasn't known.
     private var base: PropertyListValue?
     /// Distinguishes the edit from others of the name.
     fileprivate let number: Int
@@ -120,7 +121,7 @@ struct DraftEdit: Sendable {
         self.new = new
         number = (earlier?.number ?? 0) + 1
         applied = (earlier?.applied ?? []).map { Applied(attempt: $0.attempt, value: $0.value, isOfThisEdit: false) }
-        base = earlier.map { Self.base($0.new, $0.base, stored) } ?? stored
+        base = earlier.map { Self.base($0.new, $0.base(in: stored), stored) } ?? stored
     }
 
     /// Records what an `apply()` stores of the edit with the number.
@@ -146,9 +147,18 @@ struct DraftEdit: Sendable {
             if applied.isOfThisEdit { return stored }
             base = stored
         }
-        guard let new, let base, let stored, new.hasParts(as: base), new.hasParts(as: stored) else { return new }
+        guard let new, let base = base ?? self.base(in: stored), let stored, new.hasParts(as: base),
+            new.hasParts(as: stored)
+        else { return new }
         var merge = ValueMerge()
         return merge.merged(new, base, into: stored) { _ in true }
+    }
+
+    /// Returns the stored value that the edit is compared with; of an edit over nothing, over which others have stored a value since, the
+    /// parts that both have, so that neither's are lost or doubled.
+    private func base(in stored: PropertyListValue?) -> PropertyListValue? {
+        guard base == nil, let new, let stored, new.hasParts(as: stored) else { return base }
+        return new.parts(in: stored)
     }
 
     /// Returns the base of an edit that was shown over a newer stored value, and is edited again.
@@ -174,12 +184,27 @@ struct DraftEdit: Sendable {
 }
 
 extension PropertyListValue {
-    /// A dictionary or a list without what it has.
-    fileprivate var withoutParts: PropertyListValue? {
-        switch self {
-        case .dictionary: isUnset ? nil : .dictionary([:])
-        case .array: .array([])
-        default: nil
+    /// Returns a dictionary or a list with the parts that another one has, too.
+    fileprivate func parts(in other: PropertyListValue) -> PropertyListValue {
+        switch (self, other) {
+        case (.dictionary(let members), .dictionary(let others)):
+            return .dictionary(
+                members.reduce(into: [:]) { parts, member in
+                    guard let other = others[member.key] else { return }
+                    let isSame = member.value == other
+                    parts[member.key] = isSame || member.value.hasParts(as: other) ? member.value.parts(in: other) : nil
+                }
+            )
+        case (.array(let elements), .array(let others)):
+            var counts = others.reduce(into: [PropertyListValue: Int]()) { $0[$1, default: 0] += 1 }
+            return .array(
+                elements.filter { element in
+                    guard let count = counts[element], count > 0 else { return false }
+                    counts[element] = count - 1
+                    return true
+                }
+            )
+        default: return self
         }
     }
 
@@ -194,7 +219,7 @@ extension PropertyListValue {
 }
 
 /// The writable layer of a draft's store: that of the original store, with the edits.
-private final class DraftBackend: PlacedBackend, LockingBackend {
+private final class DraftBackend: PreferenceBackend {
     private let layer: Layer
     /// A store of that layer alone, which notifies of all its changes, also of those that a stronger layer hides.
     private let own: PreferenceStore
@@ -271,9 +296,7 @@ private final class DraftBackend: PlacedBackend, LockingBackend {
             state.host?.collect(Dictionary(uniqueKeysWithValues: names.map { ($0, values[$0]) }))
             guard condition.holds(for: values) else { return PreferenceBackendCommit(isStored: false) }
             for (name, new) in changes {
-                // What isn't known yet is kept, as it isn't a part of what was edited.
-                let base = layer.source.isOpen ? stored[name] : new?.withoutParts
-                state.edits[name] = DraftEdit(new, over: base, after: state.edits[name])
+                state.edits[name] = DraftEdit(new, over: stored[name], after: state.edits[name])
             }
             // Where others have changed the value since the first edit, it isn't shown as it was set.
             state.host?.noteApplied()

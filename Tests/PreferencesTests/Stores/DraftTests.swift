@@ -179,6 +179,25 @@ struct DraftTests {
     }
 
     @Test
+    func draftsOverNothingAreMerged() throws {
+        let store = PreferenceStore.inMemory()
+        let drafts = [store.draft(), store.draft()]
+        let players = drafts.map { Player(in: $0.store) }
+        players[0].names = ["a", "b", "c"]
+        players[1].names = ["a", "b", "d"]
+        players[0].frame.x = 5
+        players[1].frame.y = 7
+        store["frame"] = ["x": 0, "later": 1]
+        try drafts[0].apply()
+        #expect(Set(players[1].names) == ["a", "b", "c", "d"] && players[1].names.count == 4)
+        players[1].names.removeAll { $0 == "b" }
+        store["names"] = ["a", "b", "c", "e"]
+        try drafts[1].apply()
+        #expect(Set(players[0].names) == ["a", "c", "d", "e"] && players[0].names.count == 4)
+        #expect(store["frame"]?[member: "later"] == 1 && store["frame"]?[member: "y"] == 7)
+    }
+
+    @Test
     func editOfAStoreThatCouldNotBeOpenedKeepsWhatIsStored() throws {
         let backend = OutsideBackend(["frame": ["x": 1, "later": 1]], failingLoads: 2)
         let store = PreferenceStore(backend: backend)
