@@ -18,7 +18,7 @@ SOURCES := Package.swift Sources Tests Examples/Package.swift Examples/Sources E
 GATE := lint,prose,test,compile-tests,interface,imports,stack,documentation,instructions,optimized-code,reading-path,torture-short,resolution,etcd-if-changed,traits,adopt-if-changed \
 	verify,view-instructions tool apple-check examples fuzz-corpus
 ALL := lint prose test compile-tests interface imports stack documentation instructions optimized-code reading-path torture-short resolution traits \
-	verify view-instructions tool apple-check examples structure warnings fresh-clone getting-started install-check full-tests torture mutants fuzz \
+	verify view-instructions tool apple-check examples structure warnings fresh-clone getting-started first-snippets install-check full-tests laws torture mutants fuzz \
 	thread-sanitizer address-sanitizer opencombine etcd-tests adopt-tests adopt-projects page syntax-versions benchmarks
 EXCEPT ?=
 
@@ -39,7 +39,7 @@ ADOPT_COVERED := Adopt Scripts/interfaces/Preferences.txt
 
 .PHONY: quick check check-all format record-interface build warnings fresh-clone full-tests torture mutants fuzz etcd-tests \
 	etcd-if-changed adopt-if-changed adopt-tests adopt-projects page documentation syntax-versions benchmarks opencombine thread-sanitizer \
-	address-sanitizer getting-started install-check install release-tool uninstall debian-package \
+	address-sanitizer getting-started first-snippets laws install-check install release-tool uninstall debian-package \
 	lint prose test compile-tests interface imports stack structure instructions optimized-code reading-path torture-short resolution traits verify view-instructions \
 	tool apple-check examples fuzz-corpus mac
 
@@ -220,6 +220,14 @@ install-check:
 
 full-tests:
 	FULL_TESTS=1 $(SWIFT) test
+
+# All seeds of the laws, in a release build: half an hour.
+laws:
+	FULL_TESTS=1 $(SWIFT) test -c release -Xswiftc -enable-testing --scratch-path .build/laws --filter LawTests
+
+# The first snippet of the README and of each guide, in an empty package.
+first-snippets:
+	Scripts/check-first-snippets
 
 # The experiments with the file store; `swift run -c release torture` prints how to run a single one for longer.
 torture:

@@ -1,4 +1,5 @@
 import DurableFile
+import FileTestSupport
 import PreferencesTesting
 import Testing
 
