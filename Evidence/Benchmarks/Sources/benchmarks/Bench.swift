@@ -7,9 +7,12 @@ final class Bench {
     /// The contenders that can't be measured here, and why.
     private(set) var skipped: [(name: String, problem: Unavailable)] = []
 
-    init(_ place: Place, _ effort: Effort, sizes: [Int]) {
-        (self.place, self.effort, self.sizes) = (place, effort, sizes)
+    init(_ place: Place, _ effort: Effort, sizes: [Int], isQuick: Bool) {
+        (self.place, self.effort, self.sizes, self.isQuick) = (place, effort, sizes, isQuick)
     }
+
+    /// Whether to show only that everything works.
+    let isQuick: Bool
 
     /// The numbers of stored names, for the rows that compare them.
     let sizes: [Int]

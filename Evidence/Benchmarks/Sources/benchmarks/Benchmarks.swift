@@ -20,7 +20,7 @@ enum Benchmarks {
 
     private static func run(_ options: Options) throws {
         let place = try Place()
-        let bench = Bench(place, options.effort, sizes: options.sizes)
+        let bench = Bench(place, options.effort, sizes: options.sizes, isQuick: options.isQuick)
         let machine = Machine.describe(place.path)
         writeLine(machine + "\n")
         let outcomes = try options.rows.map { row in

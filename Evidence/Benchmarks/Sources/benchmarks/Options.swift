@@ -13,6 +13,7 @@ struct Options {
 
     private(set) var effort = Effort(rounds: 21, length: 0.004)
     private(set) var sizes = [100, 1000, 10_000]
+    private(set) var isQuick = false
     private(set) var rows = Row.all
     private(set) var charts: URL?
     private(set) var isUpdatingPage = false
@@ -22,6 +23,7 @@ struct Options {
         while let option = rest.popFirst() {
             switch option {
             case "--quick":
+                isQuick = true
                 effort = Effort(rounds: 3, length: 0.0005)
                 sizes = [100, 1000]
             case "--rows": rows = try Self.rows(rest.popFirst())

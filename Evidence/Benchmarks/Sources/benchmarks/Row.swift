@@ -22,6 +22,7 @@ struct Row: Sendable {
         Row(name: "bytes", measure: BytesRow.measure),
         Row(name: "memory", measure: MemoryRow.measure),
         Row(name: "start", measure: StartRow.measure),
+        Row(name: "client", measure: ClientRow.measure),
     ]
 }
 
