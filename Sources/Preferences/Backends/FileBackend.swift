@@ -258,7 +258,7 @@ extension PreferenceError {
         case .hidden(let path, let cause):
             self.init(
                 .notPermitted,
-                "\(path) is taken as missing, because a folder on the way to it can't be entered; if the file exists, let this user enter "
+                "\(path) is treated as missing, because a folder on the way to it can't be entered; if the file exists, let this user enter "
                     + "its folders",
                 cause: cause
             )
@@ -271,7 +271,7 @@ extension PreferenceError {
         case .notCompacted(let path, let cause):
             self.init(
                 .unavailable,
-                "\(path) can't be rewritten without overridden lines, so it keeps growing; all values are stored. Let this user write the "
+                "\(path) can't be compacted, so it keeps growing; all values are stored. Let this user write to the "
                     + "file's folder",
                 cause: cause
             )

@@ -97,7 +97,7 @@ extension Array where Element: PreferenceValue & Comparable {
     fileprivate init(boundsOf stored: PropertyListValue, as type: Any.Type) throws {
         try self.init(elementsOf: stored, as: type)
         guard count == 2, self[0] <= self[1] else {
-            throw PreferenceError(.unreadable, "expected \(type) as two bounds in order")
+            throw PreferenceError(.unreadable, "expected \(type) as two bounds, the lower one first")
         }
     }
 }
@@ -127,7 +127,7 @@ extension PreferenceValue {
         guard stored != nil || Self.self is any ExpressibleByNilLiteral.Type else {
             throw PreferenceError(
                 .unencodable,
-                "an unset \(Self.self) can't be stored inside an array or a dictionary"
+                "a \(Self.self) without a stored form can't be in an array or a dictionary; make the element optional"
             )
         }
         return PropertyListValue(nested: stored)
