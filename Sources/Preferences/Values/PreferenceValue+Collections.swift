@@ -51,7 +51,10 @@ extension Dictionary: PreferenceValue where Key: PreferenceValue & CodingKeyRepr
             let name = key.codingKey.stringValue
             try PreferenceError.inside(name, .unencodable) {
                 guard members.updateValue(try value.nestedValue(), forKey: name) == nil else {
-                    throw PreferenceError(.unencodable, "two keys of type \(Key.self) have the same name")
+                    throw PreferenceError(
+                        .unencodable,
+                        "two keys of type \(Key.self) have one name; give each its own coding key"
+                    )
                 }
             }
         }
