@@ -201,11 +201,11 @@ package final class FileBackend: PlacedBackend {
     }
 }
 
-/// The time from which a set survives a loss of power. It survives the death of the process as soon as the set returns.
+/// The time from which a write survives a loss of power. It survives the death of the process as soon as the write returns.
 public enum PreferenceDurability: Hashable, Sendable {
     /// Within about 100 milliseconds; `flush()` waits for it.
     case background
-    /// Before the set returns, which then waits for the disk. If that fails, the set throws
+    /// Before the write returns, which then waits for the disk. If that fails, the write throws
     /// `PreferenceError.Code.notDurable`, but the value remains set.
     case immediate
 }
