@@ -53,7 +53,7 @@ extension Dictionary: PreferenceValue where Key: PreferenceValue & CodingKeyRepr
                 guard members.updateValue(try value.nestedValue(), forKey: name) == nil else {
                     throw PreferenceError(
                         .unencodable,
-                        "two keys of type \(Key.self) have one name; give each its own coding key"
+                        "two keys of type \(Key.self) have one name; nothing was changed. Give each its own coding key"
                     )
                 }
             }
@@ -130,7 +130,8 @@ extension PreferenceValue {
         guard stored != nil || Self.self is any ExpressibleByNilLiteral.Type else {
             throw PreferenceError(
                 .unencodable,
-                "a \(Self.self) without a stored form can't be in an array or a dictionary; make the element optional"
+                "a \(Self.self) without a stored form can't be in an array or a dictionary; nothing was changed. "
+                    + "Make the element optional"
             )
         }
         return PropertyListValue(nested: stored)
