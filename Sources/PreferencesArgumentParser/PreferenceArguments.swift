@@ -70,8 +70,8 @@ public struct PreferenceArguments<Group: PreferenceGroup>: ParsableArguments, Se
         }
         if let usedSecret {
             throw ValidationError(
-                "\(usedSecret.text) isn't an option, because other users can read it: \"\(usedSecret.preference.name)\" "
-                    + "is a secret; set it in a file or in the environment"
+                "\(usedSecret.text) isn't an option, because \"\(usedSecret.preference.name)\" is a secret and other users can read a "
+                    + "command line; set it in a file or in the environment"
             )
         }
         // The parser doesn't say in which order they were, so that the last one isn't known.

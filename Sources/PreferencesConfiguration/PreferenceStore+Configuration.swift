@@ -121,7 +121,7 @@ private final class ConfigurationBackend: PreferenceBackend {
         _ changes: [String: PropertyListValue?],
         if condition: PreferenceCondition
     ) throws(PreferenceError) -> PreferenceBackendCommit {
-        throw PreferenceError(.readOnly, "a configuration can't be changed by a preference; nothing was changed")
+        throw PreferenceError(.readOnly, "a configuration is only read; nothing was changed. Write to a layer above it")
     }
 
     private func current() -> [String: PropertyListValue] {
@@ -167,8 +167,8 @@ extension PreferenceError {
         self.init(
             .misuse,
             name: first.name,
-            "the groups of a configuration declare it as \(first.valueType) and as \(other.valueType); it is read as "
-                + "\(first.valueType), so declare it once"
+            "the groups of a configuration declare the preference as \(first.valueType) and as \(other.valueType); it is read as "
+                + "\(first.valueType). Declare it once"
         )
     }
 }

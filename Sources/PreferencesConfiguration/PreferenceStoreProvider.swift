@@ -181,7 +181,7 @@ extension PreferenceStoreProvider {
             throw PreferenceError(
                 .unavailable,
                 name: name,
-                "the store of \(providerName) could not be opened, so it may have a value that is not known; repair that, and "
+                "the store of \(providerName) can't be opened, so it is unknown whether it has a value; fix the cause, and "
                     + "try again",
                 cause: failure
             )

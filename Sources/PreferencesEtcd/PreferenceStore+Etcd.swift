@@ -4,7 +4,7 @@ public import Preferences
 extension PreferenceStore {
     /// Creates a store whose values all machines share that use the same suite of the same etcd cluster.
     ///
-    /// It connects at the first read or write. Reads return values from memory, which a watch keeps up to date. A set returns when a
+    /// It connects at the first read or write. Reads return values from memory, which a watch keeps up to date. A write returns when a
     /// majority of the members has stored it: after at least a round trip, and after the configuration's `timeout` and one attempt at
     /// most. With `await` the task is suspended; otherwise the thread is blocked, and a call on an event loop fails with `misuse`.
     /// `transaction` and `update` are atomic across all machines.

@@ -4,7 +4,7 @@ internal import Preferences
 
 /// Used by the expansion of `@PreferenceGroup` on a class: the value of a `@Transient` property.
 ///
-/// Any thread may use it. A read inside `withObservationTracking` is tracked like that of a preference, since each set also sets a
+/// Any thread may use it. A read inside `withObservationTracking` is tracked like that of a preference, since each write also sets a
 /// preference, in a separate store in memory.
 public final class _TransientValue<Value: Sendable>: Sendable {
     private let state: Lock<(value: Value, revision: Int)>
@@ -13,7 +13,7 @@ public final class _TransientValue<Value: Sendable>: Sendable {
     /// Creates a value.
     public init(_ value: Value) { state = Lock((value, 0)) }
 
-    /// The value; a set notifies the observers of the old value after the new one can be read.
+    /// The value; a write notifies the observers of the old value after the new one can be read.
     public var value: Value {
         get {
             _ = revision.value

@@ -18,7 +18,7 @@ public final class FaultInjectingBackend: PreferenceBackend {
         case refresh
         /// Storing changes.
         case apply
-        /// Making a stored change durable before its set returns.
+        /// Making a stored change durable before its write returns.
         case didApply
         /// Making all changes durable.
         case sync

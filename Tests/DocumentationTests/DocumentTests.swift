@@ -22,7 +22,8 @@ struct DocumentTests {
         "ModularApps",
         "ChoosingAStore", "Secrets", "Layers", "Services", "Adopting", "ApplePlatforms",
         "CommandLine", "Adopting/FromUserDefaults", "Adopting/FromDefaults", "Adopting/FromPDefaults",
-        "Adopting/FromCodableStorage", "Adopting/FromWrappers", "Adopting/FromARepository",
+        "Adopting/FromCodableStorage", "Adopting/FromWrappers", "Adopting/FromScopedKeys",
+        "Adopting/FromARepository",
     ]
     private static let guides = "Sources/Preferences/Preferences.docc"
 

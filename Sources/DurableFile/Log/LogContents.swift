@@ -116,7 +116,7 @@ package enum LogError: Error, Sendable {
     case busy(path: String, waited: Duration)
     /// A link, a folder or the file belongs to another user, who could thus choose what is read and written.
     case foreignOwner(path: String, owner: UInt32)
-    /// The file was taken as missing, because a folder on the way to it can't be entered.
+    /// The file was treated as missing, because a folder on the way to it can't be entered.
     case hidden(path: String, cause: FileSystemError)
     /// The file has lines, but none that a log has, so it is another kind of file.
     case foreign(path: String)

@@ -30,7 +30,7 @@ struct LogCore: Sendable {
     /// Whether the file was then the one that was read, or a new one without content: if it has changed, its program closes it
     /// when it is complete.
     private var isSavedInPlace = false
-    /// Whether the file was replaced or rewritten and hasn't been reloaded yet, as it might still be being saved.
+    /// Whether the file was replaced or rewritten and hasn't been reloaded yet, because a program might not have finished saving it.
     private(set) var needsReload = false
     /// Whether the file was truncated a moment ago, so that a program might be saving it in place.
     var awaitsSave = false

@@ -33,7 +33,7 @@ package final class LogFile<Contents: AnyObject & Sendable>: Sendable {
     ///
     /// - Parameters:
     ///   - isReadOnly: Whether the file is opened for reading only and never written, synced or compacted.
-    ///   - isKnown: Whether a file that is only read is known to exist: one in a folder that can't be entered isn't taken as missing.
+    ///   - isKnown: Whether a file that is only read is known to exist: one in a folder that can't be entered isn't treated as missing.
     ///   - joinsLines: Whether an object that spans several lines is read, as it always is in a read-only file.
     ///   - trustsOwners: Whether the file is used regardless of its owner.
     package init(
@@ -115,7 +115,7 @@ package final class LogFile<Contents: AnyObject & Sendable>: Sendable {
         }
     }
 
-    /// Reads external changes, except those of a file that might still be being saved, which the watcher reports.
+    /// Reads external changes, except those of a file that a program might not have finished saving, which the watcher reports.
     package func catchUp() throws(LogError) {
         let isWatched = background.withLock { $0.watch != nil }
         try withCore { core throws(LogError) in

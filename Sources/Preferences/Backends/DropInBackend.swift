@@ -223,7 +223,7 @@ final class DropInBackend: PreferenceBackend {
 
     private func report(_ error: PreferenceError) { state.withLock { $0.host }?.report(error) }
 
-    /// Reports once that the files of a folder are taken as missing, unless the folder is in one that can't be entered: then its own
+    /// Reports once that the files of a folder are treated as missing, unless the folder is in one that can't be entered: then its own
     /// file is.
     private func report(unlisted error: FileSystemError) {
         do { _ = try fileSystem.status(at: error.path) } catch { return }
@@ -231,7 +231,7 @@ final class DropInBackend: PreferenceBackend {
         report(
             PreferenceError(
                 .notPermitted,
-                "the files in \(error.path) are taken as missing, because the folder can't be listed; let this user list it",
+                "the files in \(error.path) are treated as missing, because the folder can't be listed; let this user list it",
                 cause: error
             )
         )

@@ -203,11 +203,11 @@ package final class FileBackend: PreferenceBackend {
     }
 }
 
-/// The time from which a set survives a loss of power. It survives the death of the process as soon as the set returns.
+/// The time from which a write survives a loss of power. It survives the death of the process as soon as the write returns.
 public enum PreferenceDurability: Hashable, Sendable {
     /// Within about 100 milliseconds; `flush()` waits for it.
     case background
-    /// Before the set returns, which then waits for the disk. If that fails, the set throws
+    /// Before the write returns, which then waits for the disk. If that fails, the write throws
     /// `PreferenceError.Code.notDurable`, but the value remains set.
     case immediate
 }
@@ -260,7 +260,7 @@ extension PreferenceError {
         case .hidden(let path, let cause):
             self.init(
                 .notPermitted,
-                "\(path) is taken as missing, because a folder on the way to it can't be entered; if the file exists, let this user enter "
+                "\(path) is treated as missing, because a folder on the way to it can't be entered; if the file exists, let this user enter "
                     + "its folders",
                 cause: cause
             )
@@ -273,7 +273,7 @@ extension PreferenceError {
         case .notCompacted(let path, let cause):
             self.init(
                 .unavailable,
-                "\(path) can't be rewritten without overridden lines, so it keeps growing; all values are stored. Let this user write the "
+                "\(path) can't be compacted, so it keeps growing; all values are stored. Let this user write to the "
                     + "file's folder",
                 cause: cause
             )

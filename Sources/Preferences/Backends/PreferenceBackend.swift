@@ -71,7 +71,7 @@ public protocol PreferenceBackend: Sendable {
     /// The deadline of a flush is its start plus `timeout`. The default calls `sync`.
     func sync(until deadline: ContinuousClock.Instant?) throws(PreferenceError)
 
-    /// Ensures the promised durability of an `apply` that stored changes. Called without any lock on the thread of the set.
+    /// Ensures the promised durability of an `apply` that stored changes. Called without any lock on the thread of the write.
     ///
     /// A backend that promises immediate durability blocks here until the changes survive a loss of power, and throws
     /// `notDurable` if that fails. The default does nothing.

@@ -35,10 +35,10 @@ extension Preference {
     /// The body has the isolation of the code around it: written in an actor or a class on the main actor, it may use
     /// their state.
     ///
-    /// - Without isolation, the body is called on the thread that made the change, before its set returns. A set that is made inside
+    /// - Without isolation, the body is called on the thread that made the change, before its write returns. A write that is made inside
     ///   an observer of the store, or while another thread delivers, is delivered next by the thread that delivers. External
     ///   changes are delivered on a thread of the library.
-    /// - On the main actor, a change that is made there calls the body before the set returns, unless another thread delivers
+    /// - On the main actor, a change that is made there calls the body before the write returns, unless another thread delivers
     ///   at that time. For every other change, the body is called there soon after. If the main actor is blocked, it isn't called.
     ///   The main actor isn't always the main thread: on Linux, an asynchronous program's main actor runs on other threads.
     /// - On another actor, the body is called there soon after the change. Such a body holds its actor: an actor that keeps the
@@ -48,9 +48,9 @@ extension Preference {
     /// After `cancel()` it isn't called for changes that are still waiting.
     ///
     /// - Parameters:
-    ///   - timing: With `.willSet`, the body is called on the setting thread while `value` is still the old one; a set that then
+    ///   - timing: With `.willSet`, the body is called on the writing thread while `value` is still the old one; a write that then
     ///     fails was announced as well. An external change is announced when its value can already be read. A body isolated to the
-    ///     main actor is called before a set that is made there; for other sets, and on other actors, it has to wait for its actor,
+    ///     main actor is called before a write that is made there; for other writes, and on other actors, it has to wait for its actor,
     ///     and may then find the new value or a later one.
     ///   - includingCurrent: Whether the body is first called with the current value as `old` and `new`.
     ///   - body: The closure to call for each change.

@@ -51,7 +51,7 @@ public struct Preference<Value: Sendable>: Sendable {
     /// or the value of the next layer that has a usable one; the error is reported once to the store's issue handler, and the
     /// stored value is kept.
     ///
-    /// Setting `nil` removes the stored value. A set that fails changes nothing and is reported to the issue handler; `write(_:)`
+    /// Setting `nil` removes the stored value. A write that fails changes nothing and is reported to the issue handler; `write(_:)`
     /// throws the error instead. If the store can't be opened, the value is shown and reported, and stored once the store can be
     /// opened: a struct, a list or a dictionary is then merged into the stored one.
     ///

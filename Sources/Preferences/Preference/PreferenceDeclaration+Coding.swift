@@ -74,7 +74,7 @@ extension PreferenceDeclaration {
             throw PreferenceError(
                 .unencodable,
                 name: name,
-                "the value is stored as {\"$unset\": true}, which stands for nil; nothing was changed. Use another key"
+                "a dictionary {\"$unset\": true} would be read as nil; nothing was changed. Use another key"
             )
         }
         return stored

@@ -164,7 +164,7 @@ private struct MigrationSteps {
         else {
             throw PreferenceError(
                 .misuse,
-                "migration steps need versions from 1 to \(version), each once and ascending, and are \(versions)"
+                "the migration steps have the versions \(versions); number them in ascending order, each once, from 1 to \(version)"
             )
         }
         self.steps = steps
@@ -236,7 +236,7 @@ private struct MigrationSteps {
             throw PreferenceError(
                 .unreadable,
                 name: PreferenceStore.versionName,
-                "the version of the store's data is \(shown), which isn't a version; "
+                "the version of the stored data is \(shown), which isn't a whole number from 0; "
                     + "set it to the right number or remove it, and start again"
             )
         }

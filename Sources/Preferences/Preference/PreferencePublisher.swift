@@ -31,7 +31,7 @@ public struct PreferencePublisher<Value: Sendable>: Publisher, Sendable {
 extension Preference {
     /// Returns a publisher of the current value and then of each change: after the new value can be read, or just before.
     ///
-    /// With `.willSet`, a change is published on the setting thread while `value` is still the old one, and a set that then
+    /// With `.willSet`, a change is published on the writing thread while `value` is still the old one, and a write that then
     /// fails was published as well. An external change is published when its value can already be read.
     public func publisher(_ timing: PreferenceTiming = .didSet) -> PreferencePublisher<Value> {
         PreferencePublisher(preference: self, timing: timing)

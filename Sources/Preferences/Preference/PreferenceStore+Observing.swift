@@ -31,7 +31,7 @@ extension PreferenceStore {
 
     /// All changes of the store from the time an iterator is created.
     ///
-    /// One element for each set, transaction or external change, in the store's order; none for a set that changed
+    /// One element for each write, transaction or external change, in the store's order; none for a write that changed
     /// nothing. A slow consumer loses no elements.
     public var changes: PreferenceUpdates<PreferenceStoreChange> {
         PreferenceUpdates(buffering: .unbounded) { [self] yield in

@@ -96,7 +96,7 @@ final class IssueReporter: Sendable {
         guard report.depth <= FeedbackDepth.limit else {
             let error = PreferenceError(
                 .feedbackLoop,
-                "issue handlers raised an issue for each issue \(report.depth) times in a row; this one is only written to the log",
+                "issue handlers caused an issue for each issue, \(report.depth) times; this one goes to the log. Let a handler write to no store",
                 cause: report.error
             )
             return writeToLog(error.description)

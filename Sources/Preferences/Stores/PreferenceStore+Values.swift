@@ -5,7 +5,7 @@ extension PreferenceStore {
     ///     store["volume"] = nil
     ///
     /// In a layered store, the value is that of the first layer with the name. A read isn't tracked by Observation. A value that
-    /// was set survives the death of the process. If a set fails, the error is reported to the issue handler; `write(_:for:)`
+    /// was set survives the death of the process. If a write fails, the error is reported to the issue handler; `write(_:for:)`
     /// throws it. If the store can't be opened, the value is shown and reported, and stored once the store can be opened.
     public subscript(name: String) -> PropertyListValue? {
         get { resolved.core.read(CollectionOfOne(name)) { $0.value(of: name) } }

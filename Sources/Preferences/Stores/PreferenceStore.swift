@@ -2,7 +2,7 @@ internal import DurableFile
 
 /// A store of values, which caches, observes and isolates what a backend stores.
 ///
-/// All members may be used on any thread. A store is loaded at its first read or write. A set is visible to every reader in the
+/// All members may be used on any thread. A store is loaded at its first read or write. A write is visible to every reader in the
 /// process before it returns, and observers are called without a lock held.
 public final class PreferenceStore: Sendable {
     let core: StoreCore

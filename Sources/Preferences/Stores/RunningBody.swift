@@ -89,8 +89,8 @@ final class RunningBody {
             let error = PreferenceError(
                 .misuse,
                 name: body.name,
-                "the body of an update or a transaction sets, flushes or refreshes a store; nothing was changed. It had run so often that it now holds "
-                    + "the file's lock, for which that would wait. Use the body's argument, and the store after the call"
+                "the body of an update or a transaction writes to, flushes or refreshes a store while it holds the file's lock, as it does after "
+                    + "16 conflicts; nothing was changed. Change the body's argument, and use the store after the call"
             )
             if body.misuse == nil { body.misuse = error }
             throw error

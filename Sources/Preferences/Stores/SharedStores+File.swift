@@ -137,7 +137,7 @@ enum FileStores {
 extension PreferenceStore {
     /// Opens the store over a file.
     ///
-    /// The first set creates the file and its folders if they don't exist. The same file gives the same store, however often it
+    /// The first write creates the file and its folders if they don't exist. The same file gives the same store, however often it
     /// is requested, with the strongest durability that was requested. The article *On-disk format* describes the file's
     /// format.
     ///
@@ -148,7 +148,7 @@ extension PreferenceStore {
     ///
     /// - Parameters:
     ///   - url: The file's URL; by convention its name ends in `.jsonl`.
-    ///   - durability: The time from which a set survives a loss of power. It always survives the death of the process.
+    ///   - durability: The time from which a write survives a loss of power. It always survives the death of the process.
     ///   - trustsOwner: Whether the file is used regardless of the owners of it, its folder and the links to it; see `trustsOwners`.
     /// - Throws: An error if the file can't be opened or read, or has a newer format.
     public static func file(

@@ -86,7 +86,7 @@ extension PreferenceStore {
     ///
     /// On Apple platforms `UserDefaults.standard`; elsewhere the file of `applicationIdentifier`. If the file can't be opened,
     /// the error is reported once and reads give defaults. Values that properties and `reset()` set are shown, reported and kept in
-    /// memory, and stored once the file can be opened; each set, and each change in the file's folder, tries again. Until then all
+    /// memory, and stored once the file can be opened; each write, and each change in the file's folder, tries again. Until then all
     /// that can throw, such as `write`, `update`, `read()`, `load()` and `flush()`, throws, and changes nothing.
     ///
     /// In a program started with `PREFERENCES_ISOLATED=1` in its environment, or with the arguments `-PreferencesIsolated YES`,

@@ -119,10 +119,10 @@ extension Source {
         guard !isOpen, let failure else { return }
         let names = state.withLock { $0.outbox.names }.sortedByBytes
         let listed = names.prefix(5).joined(separator: ", ") + (names.count > 5 ? " and others" : "")
-        let kept = names.isEmpty ? "nothing was set" : "the values of \(listed) are only in memory"
+        let kept = names.isEmpty ? "nothing was written" : "the values of \(listed) are only in memory"
         throw PreferenceError(
             .notDurable,
-            "the store could not be opened, and \(kept); fix the cause: the next set then stores everything that was set",
+            "the store can't be opened, and \(kept); fix the cause, and the next write stores all values that are in memory",
             cause: failure
         )
     }
@@ -218,8 +218,8 @@ extension PreferenceError {
         self.init(
             .unavailable,
             name: name,
-            "the store can't be opened, so the value is only in memory: it is stored once the store can be opened, and lost if the "
-                + "program ends before. Fix the cause",
+            "the store can't be opened, so the value is only in memory, and is lost if the program ends now; fix the cause, and it is "
+                + "stored when the store can be opened",
             cause: error
         )
     }

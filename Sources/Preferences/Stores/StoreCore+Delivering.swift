@@ -95,7 +95,7 @@ extension PreferenceError {
         self.init(
             .feedbackLoop,
             name: changes.onlyName,
-            "observers answered each other's changes \(limit) times; this set was rejected and changed nothing. "
+            "observers answered each other's changes \(limit) times; this write was rejected and nothing was changed. "
                 + "Let an observer set a value only if it differs, and not the preference that it observes"
         )
     }

@@ -184,7 +184,7 @@ struct StoreState {
                 PreferenceError(
                     .hidden,
                     name: name,
-                    "the value was stored, but that of layer \"\(layer)\" is used instead; remove that one to use the stored value"
+                    "the value was stored, but the layer \"\(layer)\" has another one, which is used; remove that one to use the stored value"
                 )
             )
         }

@@ -230,7 +230,7 @@ where Value: RawRepresentable & Sendable, Value.RawValue: PreferenceValue & Hash
     ///
     ///     @Preference("theme", coding: .rawValue(aliases: ["night": .dark])) var theme = Theme.system
     ///
-    /// The next set stores the new raw value; reading never writes.
+    /// The next write stores the new raw value; reading never writes.
     ///
     /// - Parameter aliases: The values of former raw values.
     public static func rawValue(aliases: [Value.RawValue: Value]) -> PreferenceCoding {

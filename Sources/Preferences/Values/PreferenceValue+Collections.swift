@@ -51,7 +51,10 @@ extension Dictionary: PreferenceValue where Key: PreferenceValue & CodingKeyRepr
             let name = key.codingKey.stringValue
             try PreferenceError.inside(name, .unencodable) {
                 guard members.updateValue(try value.nestedValue(), forKey: name) == nil else {
-                    throw PreferenceError(.unencodable, "two keys of type \(Key.self) have the same name")
+                    throw PreferenceError(
+                        .unencodable,
+                        "two keys of type \(Key.self) have one name; nothing was changed. Give each its own coding key"
+                    )
                 }
             }
         }
@@ -97,7 +100,7 @@ extension Array where Element: PreferenceValue & Comparable {
     fileprivate init(boundsOf stored: PropertyListValue, as type: Any.Type) throws {
         try self.init(elementsOf: stored, as: type)
         guard count == 2, self[0] <= self[1] else {
-            throw PreferenceError(.unreadable, "expected \(type) as two bounds in order")
+            throw PreferenceError(.unreadable, "expected \(type) as two bounds, the lower one first")
         }
     }
 }
@@ -127,7 +130,8 @@ extension PreferenceValue {
         guard stored != nil || Self.self is any ExpressibleByNilLiteral.Type else {
             throw PreferenceError(
                 .unencodable,
-                "an unset \(Self.self) can't be stored inside an array or a dictionary"
+                "a \(Self.self) without a stored form can't be in an array or a dictionary; nothing was changed. "
+                    + "Make the element optional"
             )
         }
         return PropertyListValue(nested: stored)

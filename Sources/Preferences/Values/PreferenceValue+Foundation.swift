@@ -133,7 +133,7 @@ extension TimeZone: PreferenceValue {
             throw PreferenceError(
                 .unencodable,
                 "a time zone \(secondsFromGMT()) s from GMT can't be stored, because its identifier \(identifier) "
-                    + "has another offset; use an offset of whole minutes"
+                    + "has another offset; nothing was changed. Use an offset of whole minutes"
             )
         }
         return .string(identifier)

@@ -323,7 +323,7 @@ extension EtcdBackend {
             throw WriteFailure(
                 PreferenceError(
                     inDoubt: .notUnderstood(
-                        "the names were removed, and without space for a mark it is unknown by which process"
+                        "etcd has no space for the mark that names the process which removed the names"
                     )
                 )
             )

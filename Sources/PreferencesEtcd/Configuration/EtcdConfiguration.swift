@@ -54,7 +54,7 @@ public struct EtcdConfiguration: Sendable {
     public var maximumWaitingWrites = 10_000
     /// Whether queued writes outlive the program, in the file at `cacheFile` with `.queue` appended; requires `.queueing`.
     ///
-    /// A set returns when it is written to that file. The next store with this cache file has the queued values from its first read,
+    /// A write returns when it is written to that file. The next store with this cache file has the queued values from its first read,
     /// and sends them. Only one store at a time can use the file; creating another one throws `misuse`. The default is `false`.
     public var keepsWaitingWrites = false
     /// The file for a copy of all values, with which a program can start while no endpoint can be reached.

@@ -176,6 +176,45 @@ enum LibrarySnippets {
         }
     }
 
+    struct FromScopedKeysSnippets {
+        enum Theme: String { case system, dark }
+
+        // snippet: from-scoped-keys
+        struct GeneralDefaults: PreferenceGroup {
+            @Preference("AutomaticallyUpdate") var automaticallyUpdate = true
+            @Preference("theme") var theme = Theme.system
+        }
+
+        struct AccountDefaults: PreferenceGroup {
+            @Preference("name") var name = ""
+            @Preference("lastSignIn") var lastSignIn: Date?
+        }
+
+        enum Defaults {
+            static let general = GeneralDefaults()
+            static let account = AccountDefaults(in: .standard.scoped(prefix: "account."))
+        }
+        // end
+
+        @Test(.isolatedStores(["AutomaticallyUpdate": true, "theme": "dark", "account.name": "Ada"]))
+        func oldValuesAreReadAndWrittenAsBefore() {
+            let output = Output()
+            let print = output.print
+            #expect(Defaults.general.theme == .dark && Defaults.account.name == "Ada")
+            // snippet: from-scoped-keys-use
+            Defaults.general.automaticallyUpdate = false
+            let observation = Defaults.account.$name.observe { print($0.new) }
+            Defaults.general.$theme.reset()
+            // end
+            Defaults.account.name = "Grace"
+            #expect(output.lines == ["Grace"])
+            #expect(PreferenceStore.standard.contents == ["AutomaticallyUpdate": false, "account.name": "Grace"])
+            Defaults.account.$name.store.removeAll()
+            #expect(PreferenceStore.standard.names == ["AutomaticallyUpdate"])
+            withExtendedLifetime(observation) {}
+        }
+    }
+
     enum SidebarItem: String, Codable { case projects, settings }
 
     struct FromARepositorySnippets {

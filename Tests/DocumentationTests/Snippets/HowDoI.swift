@@ -4,12 +4,6 @@ public import Preferences
 import PreferencesTesting
 import Testing
 
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
-
 // The answers of the page *How do I …*; each test does what its answer shows, and looks at the result.
 
 struct HowToGroup {
@@ -93,6 +87,20 @@ struct HowToDeclare {
         #expect(output.lines == ["volume = 3 (store): [0...10]"])
     }
 
+    @Test
+    func rolloutsIncludeSomeUsers() {
+        let store = PreferenceStore.inMemory()
+        let output = Output()
+        let print = output.print
+        // snippet: how rollout
+        let checkout = Preference("newCheckout", default: Rollout(percent: 0, seed: "newCheckout"), in: store)
+        checkout[\.percent].value = 25
+        print(checkout.value.includes("ada@example.com"))  // true
+        // end
+        #expect(output.lines == ["true"])
+        #expect(store["newCheckout"] == ["percent": 25.0, "seed": "newCheckout"])
+    }
+
     @Test(.isolatedStores)
     func dynamicNamesAreDeclaredWhereTheyAreUsed() {
         let document = "notes.txt"
@@ -119,14 +127,13 @@ struct HowToReadAndWrite {
         #expect(output.lines == ["false default", "true store"])
     }
 
-    @Test(.isolatedStores(["volume": 7, "theme": "dark", "nickname": "Pitt"]))
-    func valuesAreRemoved() {
-        // snippet: how reset
-        preferences.nickname = nil  // an optional: removes the value
-        preferences.$volume.reset()  // any preference: the default is read again
-        preferences.reset()  // all preferences of the group
+    @Test
+    func tasksReadOnAnyThread() async {
+        let preferences = GeneralPreferences(in: .inMemory(["launches": 41]))
+        // snippet: how background
+        let count = await Task.detached { preferences.launches.value }.value
         // end
-        #expect(PreferenceStore.standard.names.isEmpty)
+        #expect(count == 41)
     }
 
     @Test(.isolatedStores)
@@ -362,107 +369,5 @@ struct HowToTest {
         backend.changeOutside(["volume": 4])  // as another process would
         #expect(preferences.volume == 4)
         // end
-    }
-}
-
-struct HowToStore {
-    @Test(.isolatedStores)
-    func programsChooseTheirIdentifier() {
-        let output = Output()
-        let print = output.print
-        // snippet: how identifier
-        PreferenceStore.applicationIdentifier = "com.example.app"  // before the first read or set
-        print(PreferenceStore.standard.location?.path ?? "in memory")
-        // end
-        #expect(output.lines == ["in memory"])
-    }
-
-    @Test
-    func filesHoldPreferences() throws {
-        let folder = FileManager.default.temporaryDirectory.appending(path: "preferences-\(UUID())")
-        defer { try? FileManager.default.removeItem(at: folder) }
-        // snippet: how file
-        let store = try PreferenceStore.file(at: folder.appending(path: "project.jsonl"))
-        let project = GeneralPreferences(in: store)
-        // end
-        project.volume = 7
-        #expect(store.contents == ["volume": 7])
-    }
-
-    @Test(.isolatedStores)
-    func suitesAreShared() {
-        // snippet: how suite
-        let shared = PreferenceStore.suite("com.example.shared")
-        let preferences = GeneralPreferences(in: shared)
-        // end
-        preferences.volume = 7
-        #expect(PreferenceStore.suite("com.example.shared").contents == ["volume": 7])
-    }
-
-    @Test(.isolatedStores)
-    func onePreferenceIsInAnotherStore() {
-        // snippet: how one elsewhere
-        struct PlayerPreferences: PreferenceGroup {
-            @Preference("volume") var volume = 5
-            @Preference("licence", in: .suite("com.example.shared")) var licence: String?
-        }
-        // end
-        PlayerPreferences().licence = "free"
-        #expect(PreferenceStore.suite("com.example.shared").contents == ["licence": "free"])
-    }
-
-    @Test(.isolatedStores)
-    func accountsHavePrefixes() {
-        // snippet: how scope
-        let ada = GeneralPreferences(in: .standard.scoped("account", id: "1"))
-        let pitt = GeneralPreferences(in: .standard.scoped("account", id: "2"))
-        // end
-        ada.volume = 1
-        pitt.volume = 2
-        #expect(PreferenceStore.standard.contents == ["account.1.volume": 1, "account.2.volume": 2])
-    }
-
-    @Test
-    func valuesAreCopied() throws {
-        let store = PreferenceStore.inMemory(["volume": 3])
-        let other = PreferenceStore.inMemory()
-        // snippet: how copy
-        try other.transaction { transaction in
-            for (name, value) in store.contents { transaction[name] = value }
-        }
-        // end
-        #expect(other.contents == ["volume": 3])
-    }
-
-    @Test
-    func renamedPreferencesAreRead() {
-        let store = PreferenceStore.inMemory(["userName": "Pitt"])
-        let preferences = RenamedPreferences(in: store)
-        #expect(preferences.nickname == "Pitt")
-        preferences.nickname = "Ella"
-        #expect(store.contents == ["nickname": "Ella"])
-    }
-
-    // snippet: how rename
-    struct RenamedPreferences: PreferenceGroup {
-        @Preference("nickname", .formerly("userName")) var nickname = ""
-    }
-    // end
-
-    @Test
-    func migrationsRunOnce() throws {
-        let store = PreferenceStore.inMemory(["volume": 1, "colour": "red"])
-        let preferences = GeneralPreferences(in: store)
-        // snippet: how migrate
-        try store.migrate(
-            to: 2,
-            steps: [
-                .init(1) { $0[preferences.$volume]? *= 10 },
-                .init(2) { $0["colour"] = nil },
-            ]
-        )
-        // end
-        #expect(preferences.volume == 10)
-        #expect(store.names == ["preferences.version", "volume"])
     }
 }

@@ -305,7 +305,7 @@ struct LayeredStoreTests {
         #expect(volume.value == 9 && layers.user["volume"] == 2)
         #expect(issues.elements.map(\.code) == [.hidden])
         #expect(issues.elements.first?.name == "volume")
-        #expect(issues.elements.first?.message.contains("that of layer \"arguments\" is used instead") == true)
+        #expect(issues.elements.first?.message.contains("the layer \"arguments\" has another one") == true)
         layers.store["size"] = 3
         #expect(issues.elements.last?.message.contains("\"environment\"") == true)
         // An argument that can't be read hides nothing, because readers skip it; it is an issue itself.

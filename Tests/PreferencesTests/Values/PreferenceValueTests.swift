@@ -187,7 +187,7 @@ struct PreferenceValueTests {
         try roundTripBoth(Set([3, 1, 2]))
         #expect(try Set([3, 1, 2]).storedValue() == [1, 2, 3])
         #expect(try [Level.high: 1].storedValue() == ["5": 1])
-        #expect(readError(Range<Int>.self, [2, 1])?.message.contains("two bounds in order") == true)
+        #expect(readError(Range<Int>.self, [2, 1])?.message.contains("two bounds, the lower one first") == true)
         #expect(readError(ClosedRange<Int>.self, [1])?.code == .unreadable)
     }
 

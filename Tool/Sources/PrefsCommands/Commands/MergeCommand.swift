@@ -101,7 +101,7 @@ struct MergeCommand: ParsableCommand {
         guard try PreferencesHistory(appendedTo).contents == contents else {
             throw Failure(
                 .failed,
-                "the file to change was read with other values than a moment before; nothing was merged, so try again"
+                "the file to change was changed while it was merged; nothing was merged, so try again"
             )
         }
         return appendedTo

@@ -164,6 +164,21 @@ func subscribe(_ label: UILabel) -> AnyCancellable {
     return cancellable
 }
 
+/// As in WidgetKit, which isn't on Linux.
+struct WidgetCenter: Sendable {
+    static let shared = WidgetCenter()
+    func reloadTimelines(ofKind kind: String) {}
+}
+
+func reload() -> PreferenceObservation {
+    // snippet: widget
+    let observation = player.$volume.observe { _ in
+        WidgetCenter.shared.reloadTimelines(ofKind: "Player")
+    }
+    // end
+    return observation
+}
+
 protocol SidebarPreferences: Sendable {
     var selected: Preference<SidebarItem> { get }
     var isHidden: Preference<Bool> { get }
