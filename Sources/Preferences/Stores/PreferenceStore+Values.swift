@@ -17,7 +17,7 @@ extension PreferenceStore {
     /// The name under which a store records the user defaults domains that were imported.
     static let importedName = "preferences.imported"
     /// The names under which a store records what has been done with its data.
-    static let recordNames: Set = [versionName, importedName]
+    @_spi(Tool) public static let recordNames: Set = [versionName, importedName]
 
     /// Returns the value that the writable layer has under a name.
     package func ownValue(of name: String) -> PropertyListValue? { resolved.core.ownValue(of: name) }

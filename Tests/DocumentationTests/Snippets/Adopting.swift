@@ -9,6 +9,8 @@ struct AdoptingSnippets {
         let output = Output()
         let print = output.print
         // snippet: adopting
+        enum Look: String { case light, dark }
+
         let store = PreferenceStore.inMemory(["isMuted": "YES", "look": #""dark""#])  // as other libraries stored them
         let isMuted = Preference("isMuted", default: false, in: store)
         let look = Preference("look", default: Look.light, in: store)

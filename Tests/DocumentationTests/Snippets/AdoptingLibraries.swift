@@ -16,9 +16,10 @@ enum LibrarySnippets {
     private static func data(_ json: String) -> PropertyListValue { .data(Data(json.utf8)) }
 
     struct FromUserDefaultsSnippets {
-        enum Theme: String { case system, dark }
-
         // snippet: from-userdefaults
+        enum Theme: String { case system, dark }
+        nonisolated struct Profile: Codable, Equatable { var name = "Pitt" }
+
         struct PlayerPreferences: PreferenceGroup {
             @Preference("volume") var volume = 5
             @Preference("recent") var recent: [String] = []
@@ -41,9 +42,10 @@ enum LibrarySnippets {
     }
 
     struct FromDefaultsSnippets {
-        enum Look: String, Codable { case light, dark }
-
         // snippet: from-defaults
+        nonisolated enum Look: String, Codable { case light, dark }
+        nonisolated struct Profile: Codable, Equatable { var name = "Pitt" }
+
         struct PhotoPreferences: PreferenceGroup {
             @Preference("quality") var quality = 0.8
             @Preference("name") var name: String?
@@ -79,6 +81,8 @@ enum LibrarySnippets {
 
     struct FromPDefaultsSnippets {
         // snippet: from-pdefaults
+        nonisolated struct Profile: Codable, Equatable { var name = "Pitt" }
+
         struct ServicePreferences: PreferenceGroup {
             @Preference("user.name") var name = "Pitt"
             @Preference("profile", coding: .json) var profile: Profile?
@@ -103,6 +107,8 @@ enum LibrarySnippets {
 
     struct FromCodableStorageSnippets {
         // snippet: from-codablestorage
+        nonisolated struct Profile: Codable, Equatable { var name = "Pitt" }
+
         struct ProfilePreferences: PreferenceGroup {
             @Preference("profile", coding: .json) var profile = Profile()
             @Preference("count", coding: .json) var count = 0
@@ -148,9 +154,9 @@ enum LibrarySnippets {
     }
 
     struct FromWrappersSnippets {
-        struct UserInfo: Codable, Equatable { var email = "" }
-
         // snippet: from-wrappers
+        nonisolated struct UserInfo: Codable, Equatable { var email = "" }
+
         struct ImagesModel {
             @Preference("show_images") var showImages = false
             @Preference("user_info", coding: .json) var userInfo: UserInfo?
@@ -177,9 +183,9 @@ enum LibrarySnippets {
     }
 
     struct FromScopedKeysSnippets {
+        // snippet: from-scoped-keys
         enum Theme: String { case system, dark }
 
-        // snippet: from-scoped-keys
         struct GeneralDefaults: PreferenceGroup {
             @Preference("AutomaticallyUpdate") var automaticallyUpdate = true
             @Preference("theme") var theme = Theme.system
@@ -215,8 +221,6 @@ enum LibrarySnippets {
         }
     }
 
-    enum SidebarItem: String, Codable { case projects, settings }
-
     struct FromARepositorySnippets {
         @Test(.isolatedStores(["sidebar.selected": data("\"settings\"")]))
         func oldValuesAreRead() {
@@ -230,6 +234,8 @@ enum LibrarySnippets {
     }
 
     // snippet: from-a-repository
+    nonisolated enum SidebarItem: String, Codable { case projects, settings }
+
     protocol SidebarPreferences: Sendable {
         var selected: Preference<SidebarItem> { get }
         var isHidden: Preference<Bool> { get }

@@ -5,7 +5,7 @@ enum Theme: String, CaseIterable {
     case system, light, dark
 }
 
-struct WindowFrame: Codable {
+nonisolated struct WindowFrame: Codable {
     var x = 0, y = 0, width = 800, height = 600
 }
 

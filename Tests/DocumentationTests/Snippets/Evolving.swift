@@ -6,7 +6,7 @@ import Testing
 
 private enum Windows {
     // snippet: evolving member
-    struct WindowFrame: Codable {
+    nonisolated struct WindowFrame: Codable {
         var x = 0, y = 0, width = 800
         var isPinned = false  // new: frames that version 1 has stored are read with false
     }

@@ -8,10 +8,16 @@ struct LayersSnippets {
         let output = Output()
         let print = output.print
         // snippet: layering
+        enum Theme: String { case light, dark }
+        struct PlayerPreferences: PreferenceGroup {
+            @Preference("volume") var volume = 5
+            @Preference("theme") var theme = Theme.light
+        }
+
         let site = PreferenceStore.inMemory(["volume": 3, "theme": "dark"])
         let user = PreferenceStore.inMemory(["volume": 7])
         let store = PreferenceStore.layered([.arguments(["-volume", "9"]), user, site])
-        let preferences = GeneralPreferences(in: store)
+        let preferences = PlayerPreferences(in: store)
 
         print(preferences.volume, preferences.$volume.source)  // 9 arguments
         print(preferences.theme, preferences.$theme.source)  // dark store

@@ -52,15 +52,15 @@ struct ReactingSnippets {
     func observersAreCalledBeforeTheSetReturns() throws {
         let output = Output()
         let print = output.print
-        let preferences = GeneralPreferences(in: .inMemory())
         // snippet: observing
-        let observation = preferences.$volume.observe { change in
+        let volume = Preference("volume", default: 5, in: .inMemory())
+        let observation = volume.observe { change in
             print("\(change.name): \(change.old) → \(change.new), \(change.origin)")
         }
-        preferences.volume = 6
-        preferences.volume = 6  // equal to the stored value: no call
+        volume.value = 6
+        volume.value = 6  // equal to the stored value: no call
         observation.cancel()
-        preferences.volume = 7
+        volume.value = 7
         print("set")
         // volume: 5 → 6, local
         // set

@@ -12,7 +12,7 @@ struct StoresSnippets {
     @Test(.isolatedStores)
     func suiteIsShared() {
         // snippet: sharing
-        let shared = PreferenceStore.suite("com.example.shared")  // for several programs; on Apple's platforms an app group
+        let shared = PreferenceStore.suite("com.example.shared")  // on Apple's platforms an app group
         let player = PlayerPreferences(in: .layered([.arguments, .environment(prefix: "PLAYER"), shared]))
         // end
         player.volume = 3
@@ -27,15 +27,18 @@ struct StoresSnippets {
             // snippet: choosing
             let volume = Preference("volume", default: 5)  // in .standard: the user's settings of this program
             let licence = Preference<String?>("licence", in: .suite("com.example.shared"))  // several programs share it
-            let project = try PreferenceStore.file(at: folder.appending(path: "project.jsonl"))
-            let indent = Preference("indent", default: 4, in: project)  // in a file of the user's choice
+
+            func indent(in folder: URL) throws -> Preference<Int> {
+                let project = try PreferenceStore.file(at: folder.appending(path: "project.jsonl"))
+                return Preference("indent", default: 4, in: project)  // in a file that goes with the user's documents
+            }
             // end
             volume.value = 7
             licence.value = "free"
-            indent.value = 2
+            try indent(in: folder).value = 2
             #expect(PreferenceStore.standard["volume"] == 7)
             #expect(PreferenceStore.suite("com.example.shared")["licence"] == "free")
-            #expect(project["indent"] == 2)
+            #expect(try indent(in: folder).value == 2)
         }
     }
 }

@@ -6,13 +6,6 @@ import Testing
 
 // The snippets of the guide *Secrets*; the keyring is in memory here, as in each test process.
 
-// snippet: secret in a group
-struct AccountPreferences: PreferenceGroup {
-    @Preference("account.name") var name = ""
-    @Preference("apiToken", in: .keyring) var token: String?
-}
-// end
-
 struct SecretSnippets {
     // snippet: test of a secret
     @Test(.isolatedStores)

@@ -1,5 +1,5 @@
 import ArgumentParser
-import Preferences
+@_spi(Tool) import Preferences
 
 struct DeleteCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -17,7 +17,7 @@ struct DeleteCommand: ParsableCommand {
     )
 
     @OptionGroup var options: PlaceOptions
-    @Flag(help: "Remove all values.") var all = false
+    @Flag(help: "Remove all values but the records of migrations and imports.") var all = false
     @Argument(help: "The suite unless --file is given, and the names.", completion: Completion.suiteThenNames)
     var words: [String] = []
 
@@ -37,7 +37,9 @@ struct DeleteCommand: ParsableCommand {
             var own = stores.own.contents
             // Former names that were removed with their preference.
             var removed: Set<String> = []
-            for name in names.isEmpty ? own.keys.sorted() : names where !removed.contains(name) {
+            // As `removeAll()` does; a record that is named is removed.
+            let all = own.keys.filter { !PreferenceStore.recordNames.contains($0) }.sorted()
+            for name in names.isEmpty ? all : names where !removed.contains(name) {
                 let path = ValuePath(name, schema) { formerNames.value(of: $0, in: own) }
                 let value = formerNames.value(of: path.name, in: own)
                 guard path.member(of: value) != nil else {
