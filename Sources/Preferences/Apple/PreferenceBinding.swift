@@ -27,24 +27,28 @@ extension Preference {
 }
 
 extension PreferenceDeclaration {
-    /// Sets the value, or reports the error if that fails.
+    /// Sets the value, or reports and returns the error if that fails.
     ///
     /// The control already shows the value. If the set is rejected, or a stronger layer hides the value, nothing changes for the
     /// value's readers, so Observation is notified here.
     ///
     /// - Parameter notStored: Called before Observation is notified.
-    fileprivate func setFromView(_ value: Value, notStored: () -> Void = {}) {
+    @discardableResult
+    func setFromView(_ value: Value, notStored: () -> Void = {}) -> PreferenceError? {
         let declaration = resolved
         let preference = Preference(declaration)
+        var rejection: PreferenceError?
         do throws(PreferenceError) {
             try preference.write(value)
             let source = preference.source
-            guard source != .store, source != .default else { return }
+            guard source != .store, source != .default else { return nil }
         } catch {
+            rejection = error.named(name)
             declaration.store.report(error.named(name))
         }
         notStored()
         declaration.signal.send()
+        return rejection
     }
 }
 

@@ -148,9 +148,13 @@ extension Preference {
 
     private func readStrictly() throws(PreferenceError) -> Value? {
         let declaration = declaration.resolved
+        let core = declaration.store.core
+        // Looked at first: another thread may open the store, or the user unlock the device, behind the reading of the candidates.
+        let isReadable = core.isReadable
         let candidates = declaration.register().candidates
-        let isOpened = try declaration.store.core.checkOpened(for: declaration.name)
-        return try declaration.readStrictly(isOpened ? declaration.register().candidates : candidates)
+        if isReadable { return try declaration.readStrictly(candidates) }
+        try core.checkOpened(for: declaration.name)
+        return try declaration.readStrictly(declaration.register().candidates)
     }
 
     /// Stores a value, or removes the stored one if `value` is `nil`.

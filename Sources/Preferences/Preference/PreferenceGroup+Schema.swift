@@ -208,7 +208,14 @@ extension PreferenceError {
 extension DeclaredPreference {
     /// Returns the JSON Schema of the stored value.
     fileprivate func schema() throws(PreferenceError) -> [String: PropertyListValue] {
-        var schema = StoredType.schema(of: valueType, coding: codingIdentifier)
+        var schema = schemaWithoutDefault(StoredType.schema(of: valueType, coding: codingIdentifier))
+        if !isSecret { schema["default"] = try storedDefault() }
+        return schema
+    }
+
+    /// Returns the JSON Schema of a value whose type has these keywords.
+    fileprivate func schemaWithoutDefault(_ type: [String: PropertyListValue]) -> [String: PropertyListValue] {
+        var schema = type
         var ruled: Set<String> = []
         schema["description"] = declaredDescription.map { .string($0) }
         if let options {
@@ -229,7 +236,6 @@ extension DeclaredPreference {
             schema["writeOnly"] = true
             return schema
         }
-        schema["default"] = try storedDefault()
         var others: [PropertyListValue] = []
         for rule in storedRules {
             let keywords = keywords(of: rule, for: schema["type"])
@@ -274,6 +280,12 @@ extension AnyPreference {
     /// kinds.
     package var storedKind: [String: PropertyListValue] {
         StoredType.schema(of: valueType, coding: base.codingIdentifier)
+    }
+
+    /// The control with which a form shows the value: by its type, also if a coding of the program stores it in another form.
+    package var control: PreferenceControl {
+        let stored = storedKind
+        return PreferenceControl(base.schemaWithoutDefault(stored.isEmpty ? StoredType.schema(of: valueType) : stored))
     }
 }
 
@@ -341,6 +353,9 @@ private enum StoredType {
         if coding.hasPrefix("rawValue"), let type = type as? any RawRepresentable.Type { return raw(type) }
         return coding == native ? schema(ofNative: type) : [:]
     }
+
+    /// Returns the keywords for a type as if it were stored in its own form; empty for a type that has none.
+    static func schema(of type: Any.Type) -> [String: PropertyListValue] { schema(of: type, coding: native) }
 
     /// Returns the schema of an element or a member; `nil` if its type may store values of several kinds.
     private static func schema(ofNested type: Any.Type) -> PropertyListValue? {

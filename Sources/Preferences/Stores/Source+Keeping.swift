@@ -147,27 +147,30 @@ extension StoreCore {
         return ([name] + formerNames(of: name)).contains { layer.failure(of: $0) != nil }
     }
 
+    /// Whether a read finds all that is stored: the writable layer is open, and its values are never locked.
+    var isReadable: Bool {
+        let list = attachedLayers
+        guard let source = list.writableIndex.map({ list.layers[$0].source }) else { return true }
+        return source.isOpen && source.locking == nil
+    }
+
     /// Throws if the writable layer can't be opened or has a locked value of the preference, unless a stronger layer has a value.
     ///
-    /// If the backend's calls are short, tries again; returns whether that has opened it.
-    func checkOpened(for name: String) throws(PreferenceError) -> Bool {
+    /// If the backend's calls are short, tries again.
+    func checkOpened(for name: String) throws(PreferenceError) {
         let list = attachedLayers
-        guard let index = list.writableIndex else { return false }
+        guard let index = list.writableIndex else { return }
         let source = list.layers[index].source
-        guard !source.isOpen || source.locking != nil else { return false }
+        guard !source.isOpen || source.locking != nil else { return }
         let names = [name] + formerNames(of: name)
         let isDecided = list.layers[..<index].contains { layer in names.contains { layer.value(of: $0) != nil } }
-        guard !isDecided else { return false }
-        if source.isOpen {
-            try list.layers[index].checkUnlocked(names)
-            return false
-        }
-        guard let failure = source.failure else { return false }
+        guard !isDecided else { return }
+        if source.isOpen { return try list.layers[index].checkUnlocked(names) }
+        guard let failure = source.failure else { return }
         guard !source.isSlow else { throw PreferenceError(unread: failure) }
         do throws(PreferenceError) { try source.open() } catch {
             throw PreferenceError(unread: error)
         }
-        return true
     }
 
     /// Shows and keeps changes that can't be stored because the store can't be opened, and reports that once for each name.

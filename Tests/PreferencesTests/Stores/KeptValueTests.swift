@@ -237,4 +237,34 @@ struct KeptValueTests {
         #expect(seen.elements == ["none → a"])
         withExtendedLifetime(observation) {}
     }
+
+    // Another thread opens the store between the reading of the candidates and the check of the opening, in some of the rounds.
+    @Test
+    func readThatMeetsTheOpeningThrowsOrFindsTheValue() async throws {
+        for round in 0..<600 {
+            let backend = ClosedBackend(["x": 3])
+            let store = PreferenceStore(backend: backend)
+            store.issueHandler = { _ in }
+            let preference = Preference("x", default: 0, in: store)
+            let isRunning = Lock(false)
+            let opening = Task.detached {
+                while !isRunning.withLock({ $0 }) {}
+                for _ in 0..<round % 64 { _ = isRunning.withLock { $0 } }
+                backend.open()
+                try await store.refresh()
+            }
+            isRunning.withLock { $0 = true }
+            var found: Int?
+            while found == nil {
+                do throws(PreferenceError) {
+                    let value: Int? = try preference.read()
+                    #expect(value == 3)
+                    found = value ?? -1
+                } catch {
+                    #expect(error.code == .unavailable)
+                }
+            }
+            try await opening.value
+        }
+    }
 }

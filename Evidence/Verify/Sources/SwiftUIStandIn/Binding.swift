@@ -43,6 +43,8 @@ public struct Binding<Value>: DynamicProperty {
     }
 }
 
+extension Binding: @unchecked Sendable where Value: Sendable {}  // as SwiftUI's
+
 /// The location that a binding reads and sets.
 class Location<Value> {
     func get() -> Value { preconditionFailure("a location of no kind") }

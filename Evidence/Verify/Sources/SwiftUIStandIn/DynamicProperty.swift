@@ -75,6 +75,35 @@ public struct State<Value>: DynamicProperty {
         get { link.storage.value }
         nonmutating set { link.storage.value = newValue }
     }
+
+    public var projectedValue: Binding<Value> { Binding(StateLocation(link.storage)) }
+}
+
+/// The storage of a state, which stays the same one in its place of the tree.
+private final class StateLocation<Value>: Location<Value> {
+    private let storage: StateStorage<Value>
+    init(_ storage: StateStorage<Value>) { self.storage = storage }
+
+    override func get() -> Value { storage.value }
+    override func set(_ value: Value, _ transaction: Transaction) {
+        withTransaction(transaction) { storage.value = value }
+    }
+    override func isEqual(to other: Location<Value>) -> Bool { (other as? StateLocation)?.storage === storage }
+}
+
+/// Whether a control has the focus; `Host.enter` gives it, and `Host.submit` and `Host.leave` take it away.
+@propertyWrapper
+public struct FocusState<Value: Hashable>: DynamicProperty {
+    @State private var state: Value
+
+    public init() where Value == Bool { _state = State(wrappedValue: false) }
+
+    public var wrappedValue: Value {
+        get { state }
+        nonmutating set { state = newValue }
+    }
+
+    public var projectedValue: Binding<Value> { $state }
 }
 
 extension State: ComparedProperty {

@@ -22,6 +22,9 @@ public final class Host {
     /// The animations with which bodies were evaluated so far.
     public fileprivate(set) var animations: [Animation] = []
 
+    /// The actions of `onChange` that the evaluations since the last one demand.
+    fileprivate var actionsOfChanges: [@MainActor () -> Void] = []
+
     public init(_ view: any View, _ updating: PropertyUpdating = .inPlace) {
         self.updating = updating
         root = Node(view, environment: EnvironmentValues())
@@ -36,6 +39,11 @@ public final class Host {
         } else {
             root.update(in: self)
         }
+        let actions = actionsOfChanges
+        actionsOfChanges = []
+        guard !actions.isEmpty else { return }
+        for action in actions { action() }
+        update()
     }
 
     /// The texts shown, from first to last.
@@ -51,15 +59,64 @@ public final class Host {
         node(title, of: type)?.node.shown as? Value
     }
 
-    /// Acts on a control as a user does: it shows the value and sets it.
+    /// Acts on a control as a user does: it gets the focus, shows the value and sets it.
     public func enter<Value>(_ value: Value, into title: String) {
         guard let (node, control) = node(title, of: Value.self) else { preconditionFailure("no control \(title)") }
+        precondition(node.environment.isEnabled, "the control \(title) is disabled")
         node.shown = value
+        for case .focused(let isFocused) in modifiers(around: title) where !isFocused.wrappedValue {
+            isFocused.wrappedValue = true
+        }
         control.value.wrappedValue = value
     }
 
-    public func press(_ title: String) {
-        root.all { ($0.view as? Button).flatMap { $0.title == title ? $0 : nil } }.first?.action()
+    /// Submits the text of a control, as Return does.
+    public func submit(_ title: String) {
+        for case .onSubmit(let action) in modifiers(around: title) { return action() }
+    }
+
+    /// Takes the focus from a control.
+    public func leave(_ title: String) {
+        for case .focused(let isFocused) in modifiers(around: title) { isFocused.wrappedValue = false }
+    }
+
+    public func press(_ title: String) { press(title, below: root) }
+
+    /// Presses a button of the context menu of a control; returns whether there is one that is enabled.
+    public func choose(_ button: String, inMenuOf title: String) -> Bool {
+        for case .contextMenu(let items) in modifiers(around: title) {
+            let menu = Node(items(), environment: EnvironmentValues())
+            menu.evaluate(in: self)
+            return press(button, below: menu)
+        }
+        return false
+    }
+
+    /// The texts and controls from first to last, a control as "kind title = value".
+    public var outline: [String] {
+        root.all { node in
+            if let text = node.view as? Text { return text.text }
+            guard let control = node.view as? any AnyControl else { return nil }
+            let choices = control.choices.isEmpty ? "" : " of \(control.choices.joined(separator: ", "))"
+            let value = node.shown.map { "\($0)" } ?? ""
+            return
+                "\(control.kind) \(control.title) = \(value)\(choices)\(node.environment.isEnabled ? "" : ", disabled")"
+        }
+    }
+
+    @discardableResult
+    private func press(_ title: String, below node: Node) -> Bool {
+        let button = node.all { node in
+            node.environment.isEnabled ? (node.view as? Button).flatMap { $0.title == title ? $0 : nil } : nil
+        }.first
+        button?.action()
+        return button != nil
+    }
+
+    /// Returns the modifiers of the views that contain a control, the innermost first.
+    private func modifiers(around title: String) -> [Modified.Modifier] {
+        let path = root.path { ($0.view as? any AnyControl)?.title == title } ?? []
+        return path.reversed().compactMap { ($0.view as? Modified)?.modifier }
     }
 
     private func node<Value>(_ title: String, of type: Value.Type) -> (node: Node, control: Control<Value>)? {
@@ -138,7 +195,13 @@ final class Node {
         let view = updated(view, host.updating)
         return Evaluation.$isRunning.withValue(host.updating == .inPlace) {
             if let leaf = view as? any Leaf {
+                let last = shown
                 shown = leaf.shown
+                if case .onChange(let value, let action)? = (view as? Modified)?.modifier, let last,
+                    last as? AnyHashable != value
+                {
+                    host.actionsOfChanges.append(action)
+                }
                 return leaf.content(in: environment)
             }
             host.bodies["\(type(of: view))", default: 0] += 1
@@ -148,6 +211,15 @@ final class Node {
 
     func all<Found>(_ find: (Node) -> Found?) -> [Found] {
         (find(self).map { [$0] } ?? []) + children.flatMap { $0.all(find) }
+    }
+
+    /// Returns the nodes from this one to the first that a condition holds for.
+    func path(to isFound: (Node) -> Bool) -> [Node]? {
+        if isFound(self) { return [self] }
+        for child in children {
+            if let path = child.path(to: isFound) { return [self] + path }
+        }
+        return nil
     }
 
     private func body(of view: some View) -> any View { view.body }

@@ -42,6 +42,7 @@ struct PreferenceRow {
             members["kind"] = .string(Self.kind(of: value))
             if let pretty = try Self.pretty(value) { members["pretty"] = .string(pretty) }
         }
+        members["control"] = .string(control(of: value).name)
         members["layers"] = .array(try values.map { .string(try $0.map { try text(of: $0) } ?? "") })
         if winner != nil { members["isSet"] = true }
         if let own, values[own] != nil { members["isOwn"] = true }
@@ -50,6 +51,15 @@ struct PreferenceRow {
         members["problem"] = problem.map { .string($0) }
         members["schema"] = try property.map { .dictionary(try Self.members($0)) }
         return try ValueText.json(.dictionary(members))
+    }
+
+    /// Returns the control for the declaration, else for the value itself.
+    private func control(of value: PropertyListValue?) -> PreferenceControl {
+        let keywords = property?.keywords ?? [:]
+        guard keywords["type"] == nil, keywords["enum"] == nil, let value, hidden == nil else {
+            return PreferenceControl(keywords)
+        }
+        return PreferenceControl(keywords.merging(["type": .string(Self.kind(of: value))]) { $1 })
     }
 
     private func text(of value: PropertyListValue) throws -> String {

@@ -636,17 +636,23 @@ async function commit(control, text) {
  * an edit, and `typed`, the number of input events.
  */
 function controlMaker(row) {
-  const type = row.schema?.type ?? row.kind;
-  if (row.schema?.choices) return makeMenu;
-  if (type === "boolean" && (row.kind ?? "boolean") === "boolean") return makeSwitch;
-  const isNumber = type === "integer" || type === "number";
-  if (isNumber && hasSlider(row)) return makeSlider;
-  if (isNumber && (row.text === undefined || /^[-\d]/.test(row.text))) return makeNumber;
-  if (type === "date" && (row.kind ?? "date") === "date" && isPlainDate(row.text)) return makeDate;
-  // A URL is declared as a string or an object.
-  const isText = type === "string" || type === "string or object";
-  if (isText && (row.kind ?? "string") === "string" && isOneLine(row.text)) return makeText;
-  return makeArea;
+  const { kind, text } = row;
+  // The server chooses the control for the declaration; a stored value may be of another kind, or have another form.
+  const isNumber = (text === undefined || /^[-\d]/.test(text));
+  const isPlainText = (kind ?? "string") === "string" && isOneLine(text);
+  switch (row.control) {
+    case "picker": return row.schema?.choices ? makeMenu : makeArea;
+    case "toggle": return (kind ?? "boolean") === "boolean" ? makeSwitch : makeArea;
+    case "stepper": case "slider":
+      if (text === undefined || ((kind === "integer" || kind === "number") && Number.isFinite(Number(text)))) return makeSlider;
+      return isNumber ? makeNumber : makeArea;
+    case "number": return isNumber ? makeNumber : makeArea;
+    case "date": return (kind ?? "date") === "date" && isPlainDate(text) ? makeDate : makeArea;
+    case "text": return isPlainText ? makeText : makeArea;
+    // Shown with --show-secrets only.
+    case "secret": return row.schema?.type === "string" && isPlainText ? makeText : makeArea;
+    default: return makeArea;
+  }
 }
 
 /** Returns whether a field of one line can show the text; browsers remove line breaks from it. */
@@ -691,12 +697,6 @@ function makeMenu(row) {
 }
 
 const choiceTitle = (text) => (text.startsWith('"') ? JSON.parse(text) || "(empty)" : text || "not set");
-
-const hasSlider = ({ schema, text, kind }) =>
-  [schema?.minimum, schema?.maximum].every((bound) => bound !== undefined && Math.abs(Number(bound)) < 2 ** 53)
-  // A slider is too coarse for all 16-bit integers, which may be the bounds of the type.
-  && Number(schema.maximum) - Number(schema.minimum) < 2 ** 15
-  && (text === undefined || ((kind === "integer" || kind === "number") && Number.isFinite(Number(text))));
 
 function makeSlider(row) {
   const { minimum, maximum } = row.schema;

@@ -72,6 +72,25 @@ struct SettingsView: View {
 }
 // end
 
+// snippet: settings form
+struct GeneralScreen: View {
+    var body: some View { PreferenceForm(preferences) }
+}
+// end
+
+// snippet: preference fields
+struct SoundScreen: View {
+    var body: some View {
+        Form {
+            Section("Sound") {
+                PreferenceField(player.$volume)
+                Button("Reset") { player.reset() }
+            }
+        }
+    }
+}
+// end
+
 @MainActor
 func generalPreview() -> some View {
     // snippet: general preview

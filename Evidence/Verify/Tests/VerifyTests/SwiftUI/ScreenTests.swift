@@ -125,6 +125,43 @@ struct ScreenTests {
         #expect(host.bodies == ["MainScreen": 2])
     }
 
+    /// A view whose body sets its own preference, before or after it has read it.
+    private struct Launches: View {
+        @PreferenceState<Int> var count: Int
+        let setsFirst: Bool
+
+        init(_ preference: Preference<Int>, setsFirst: Bool) {
+            _count = PreferenceState(preference)
+            self.setsFirst = setsFirst
+        }
+
+        var body: some View {
+            if setsFirst { Text(counted()) }
+            Text("\(count)")
+            if !setsFirst { Text(counted()) }
+        }
+
+        private func counted() -> String {
+            if count == 0 { count = 1 }
+            return "counted"
+        }
+    }
+
+    // A body installs its tracking when it returns, behind the change; the main actor repeats the notification.
+    @Test(arguments: PropertyUpdating.allCases, [false, true])
+    func bodyThatSetsItsOwnPreferenceShowsTheNewValue(_ updating: PropertyUpdating, setsFirst: Bool) async {
+        let launches = Preference("launches", default: 0, in: store)
+        let host = Host(Launches(launches, setsFirst: setsFirst), updating)
+        await Task.detached { await MainActor.run {} }.value
+        host.update()
+        #expect(launches.value == 1)
+        #expect(host.texts.contains("1"))
+        #expect(!host.texts.contains("0"))
+        await Task.detached { await MainActor.run {} }.value
+        host.update()
+        #expect(host.bodies == ["Launches": 2])
+    }
+
     @Test(arguments: PropertyUpdating.allCases)
     func changeByOtherCodeEvaluatesOneBody(_ updating: PropertyUpdating) {
         let defaults = ObservableDefaults()

@@ -1,0 +1,61 @@
+/// A view with a modifier that acts on events of the controls inside of it.
+struct Modified: View, Leaf {
+    enum Modifier {
+        case none
+        case contextMenu(@MainActor () -> ViewList)
+        case onSubmit(@MainActor () -> Void)
+        case focused(Binding<Bool>)
+        /// Calls the function after an evaluation in which the value differs from the last one's.
+        case onChange(AnyHashable, @MainActor () -> Void)
+    }
+
+    let view: any View
+    let modifier: Modifier
+    typealias Body = Never
+
+    var shown: Any? { if case .onChange(let value, _) = modifier { value } else { nil } }
+    func content(in environment: EnvironmentValues) -> [(any View, EnvironmentValues)] { [(view, environment)] }
+}
+
+extension View {
+    public func contextMenu(@ViewBuilder menuItems: @escaping @MainActor () -> ViewList) -> some View {
+        Modified(view: self, modifier: .contextMenu(menuItems))
+    }
+
+    public func onSubmit(_ action: @escaping @MainActor () -> Void) -> some View {
+        Modified(view: self, modifier: .onSubmit(action))
+    }
+
+    public func focused(_ condition: Binding<Bool>) -> some View {
+        Modified(view: self, modifier: .focused(condition))
+    }
+
+    public func onChange<Value: Hashable>(of value: Value, _ action: @escaping @MainActor () -> Void) -> some View {
+        Modified(view: self, modifier: .onChange(value, action))
+    }
+
+    public func tag<Value: Hashable>(_ tag: Value) -> some View { Modified(view: self, modifier: .none) }
+    public func labelsHidden() -> some View { self }
+    public func disabled(_ isDisabled: Bool) -> some View {
+        EnvironmentWriter(view: self) { $0.isEnabled = $0.isEnabled && !isDisabled }
+    }
+    public func foregroundStyle(_ style: HierarchicalShapeStyle) -> some View { self }
+}
+
+extension Text {
+    public func font(_ font: Font?) -> Text { self }
+}
+
+public struct Font: Sendable { public static let footnote = Font() }
+public struct HierarchicalShapeStyle: Sendable { public static let secondary = HierarchicalShapeStyle() }
+
+extension EnvironmentValues {
+    public var isEnabled: Bool {
+        get { self[IsEnabledKey.self] }
+        set { self[IsEnabledKey.self] = newValue }
+    }
+}
+
+private struct IsEnabledKey: EnvironmentKey {
+    static let defaultValue = true
+}

@@ -1,0 +1,95 @@
+// The controls that not every platform has.
+#if canImport(SwiftUI)
+internal import Foundation
+internal import SwiftUI
+
+#if os(tvOS)
+/// A text field, as the platform has no control for numbers and dates.
+struct FieldRange: View {
+    let field: FieldState
+    let editor: FieldEditor
+
+    var body: some View { FieldText(field: field, editor: editor) }
+}
+#else
+/// The control of a number in a range, or of a date.
+struct FieldRange: View {
+    let field: FieldState
+    let editor: FieldEditor
+
+    var body: some View {
+        switch field.control {
+        case .stepper(let range):
+            let value = editor.binding({ $0?.fieldInteger ?? range.lowerBound }, { .integer($0) })
+            Stepper("\(field.title): \(field.form?.fieldText ?? "")", value: value, in: range)
+        case .slider(let range, let isWhole):
+            let value = editor.binding(
+                { $0?.fieldNumber ?? range.lowerBound },
+                { FieldState.form(of: $0, isWhole: isWhole) }
+            )
+            LabeledContent("\(field.title): \(field.form?.fieldText ?? "")") {
+                if isWhole {
+                    Slider(value: value, in: range, step: 1) { Text(verbatim: field.title) }.labelsHidden()
+                } else {
+                    Slider(value: value, in: range) { Text(verbatim: field.title) }.labelsHidden()
+                }
+            }
+        default:
+            DatePicker(field.title, selection: editor.binding({ $0?.fieldDate ?? Date() }, { .date($0) }))
+        }
+    }
+}
+
+extension PropertyListValue {
+    fileprivate var fieldInteger: Int64? { if case .integer(let value) = self { value } else { nil } }
+
+    fileprivate var fieldNumber: Double? {
+        switch self {
+        case .integer(let value): Double(value)
+        case .real(let value): value
+        default: nil
+        }
+    }
+
+    fileprivate var fieldDate: Date? { if case .date(let date) = self { date } else { nil } }
+}
+#endif
+
+#if os(tvOS) || os(watchOS)
+/// A text field, as the platform has no color picker.
+struct FieldColor: View {
+    let field: FieldState
+    let editor: FieldEditor
+
+    var body: some View { FieldText(field: field, editor: editor) }
+}
+#else
+/// The control of a color.
+struct FieldColor: View {
+    let field: FieldState
+    let editor: FieldEditor
+
+    var body: some View {
+        if let color = editor.preference.binding(as: Color.self) { ColorPicker(field.title, selection: color) }
+    }
+}
+#endif
+
+#if os(watchOS)
+extension View {
+    /// Adds a button that removes the stored value, as the platform has no context menu.
+    @ViewBuilder
+    func withReset(_ field: FieldState, _ editor: FieldEditor) -> some View {
+        self
+        if field.isSet { Button("Reset") { editor.reset() } }
+    }
+}
+#else
+extension View {
+    /// Adds a context menu that removes the stored value.
+    func withReset(_ field: FieldState, _ editor: FieldEditor) -> some View {
+        contextMenu { Button("Reset") { editor.reset() }.disabled(!field.isSet) }
+    }
+}
+#endif
+#endif
