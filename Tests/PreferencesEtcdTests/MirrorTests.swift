@@ -261,11 +261,14 @@ struct MirrorTests {
     }
 
     @Test
-    func markAndFenceAreOutsideTheRangeOfNames() {
+    func markFenceAndGuardsAreOutsideTheRangeOfNames() {
         let (start, end) = keys.names
         #expect(keys.mark.lexicographicallyPrecedes(start))
         #expect(!keys.fence.lexicographicallyPrecedes(end) && keys.fence.lexicographicallyPrecedes(keys.end))
+        let guards = keys.removalGuards
         for name in ["\0", "a", "\u{10FFFF}"] {
+            let removal = keys.removalGuard(of: keys.key(of: name))
+            #expect(!removal.lexicographicallyPrecedes(guards.start) && removal.lexicographicallyPrecedes(guards.end))
             let key = keys.key(of: name)
             #expect(!key.lexicographicallyPrecedes(start) && key.lexicographicallyPrecedes(end))
         }
@@ -283,7 +286,7 @@ struct MirrorTests {
     }
 
     @Test
-    func eachNameOfAWriteIsComparedAndForAnAbsentOneAlsoTheMark() throws {
+    func eachNameOfAWriteIsComparedAndForAnAbsentOneAlsoItsGuard() throws {
         let condition = PreferenceCondition(values: ["b": 2])
         let known = [
             Comparison(key: keys.key(of: "a"), modRevision: 3), Comparison(key: keys.key(of: "b"), modRevision: 5),
@@ -293,19 +296,24 @@ struct MirrorTests {
         let adding = try builder(["a": 4, "new": 1], if: condition).request(isRepeated: false)
         let absent = [
             Comparison(key: keys.key(of: "new"), modRevision: 0),
-            Comparison(key: keys.mark, result: .less, modRevision: 11),
+            Comparison(key: keys.removalGuard(of: keys.key(of: "new")), result: .less, modRevision: 11),
         ]
         #expect(Set(adding.compare) == Set(known + absent))
     }
 
-    /// The store's own last write put the mark, and a range may have external changes from before it.
+    /// The store's own last write may be a removal, and a range may have external changes from before it.
     @Test
-    mutating func markIsComparedWithTheLastOwnWriteAndARangeWithTheMirrorsRevision() throws {
+    mutating func guardsAreComparedWithTheLastOwnWriteAndARangeWithTheMirrorsRevision() throws {
         mirror.commit(["a": 4], at: 14)
         let condition = PreferenceCondition(values: [:], isComplete: true)
         let request = try builder(["new": 1], if: condition).request(isRepeated: false)
         let (start, end) = keys.names
-        #expect(request.compare.contains(Comparison(key: keys.mark, result: .less, modRevision: 15)))
+        let guards = keys.removalGuards
+        #expect(
+            request.compare.contains(
+                Comparison(key: guards.start, rangeEnd: guards.end, result: .less, modRevision: 15)
+            )
+        )
         #expect(request.compare.contains(Comparison(key: start, rangeEnd: end, result: .less, modRevision: 11)))
         #expect(request.compare.contains(Comparison(key: keys.key(of: "a"), modRevision: 14)))
     }
@@ -317,6 +325,66 @@ struct MirrorTests {
         let (start, end) = keys.names
         #expect(request.compare.contains(Comparison(key: start, rangeEnd: end, result: .less, modRevision: 11)))
         #expect(request.compare.contains(Comparison(key: keys.key(of: "a"), modRevision: 3)))
+    }
+
+    /// Otherwise a delayed copy could be stored after another name was put, so that the condition was false, and removed.
+    @Test
+    func completeConditionOfAWriteComparesAllGuardsAlsoWithoutAnAbsentName() throws {
+        let request = try builder(["a": 4], if: PreferenceCondition(values: [:], isComplete: true)).request(
+            isRepeated: false
+        )
+        let (start, end) = keys.removalGuards
+        #expect(request.compare.contains(Comparison(key: start, rangeEnd: end, result: .less, modRevision: 11)))
+    }
+
+    @Test
+    func firstSetsOfOtherNamesKeepTheComparisonsOfAnAbsentNameTrue() throws {
+        let first = try builder(["new": 1]).request(isRepeated: false)
+        let second = try builder(["another": 1]).request(isRepeated: false)
+        let compared = Set(first.compare.map(\.key))
+        let put = second.success.compactMap { operation in
+            if case .put(let request) = operation { request.key } else { nil }
+        }
+        #expect(first.compare.allSatisfy { $0.rangeEnd == nil } && compared.isDisjoint(with: put))
+    }
+
+    @Test
+    func removalPutsTheGuardOfItsNameOnceUnlessThereIsNoSpace() throws {
+        let name = try #require(
+            (0...).lazy.map(String.init).first { name in
+                keys.removalGuard(of: keys.key(of: name)) == keys.removalGuard(of: keys.key(of: "a"))
+            }
+        )
+        let builder = try builder(["a": nil, name: nil])
+        func put(_ request: TransactionRequest) -> [Data] {
+            request.success.compactMap { operation in
+                if case .put(let request) = operation { request.key } else { nil }
+            }
+        }
+        #expect(put(builder.request(isRepeated: false)) == [keys.removalGuard(of: keys.key(of: "a")), keys.mark])
+        #expect(put(try #require(builder.unmarked).request(isRepeated: false)).isEmpty)
+    }
+
+    @Test
+    func guardsThatExceedTheLimitAreComparedAsOneRange() throws {
+        let names = Dictionary(uniqueKeysWithValues: (0..<100).map { ("n\($0)", PropertyListValue?.some(1)) })
+        let request = try builder(names).request(isRepeated: false)
+        let (start, end) = keys.removalGuards
+        #expect(request.compare.count == 101)
+        #expect(request.compare.contains(Comparison(key: start, rangeEnd: end, result: .less, modRevision: 11)))
+    }
+
+    /// The guards must be the same for all programs, of whatever version.
+    @Test
+    func guardOfANameIsTheOneOfTheDocumentedHash() {
+        #expect(keys.removalGuard(of: keys.key(of: "a")) == keys.fence + [237])
+        #expect(keys.removalGuard(of: keys.key(of: "rateLimit")) == keys.fence + [69])
+    }
+
+    @Test
+    func pausesAfterConflictsGrowToALimit() {
+        let pauses = [0, 1, 2, 3, 8, 100].map { RetryPause.pause(afterConflicts: $0, random: 0.5) }
+        #expect(pauses == [.zero, .zero, .microseconds(500), .milliseconds(1), .milliseconds(32), .milliseconds(32)])
     }
 
     @Test

@@ -117,6 +117,7 @@ extension EtcdBackend {
             refused = plan.builder
             switch plan {
             case .send(let builder):
+                pauseAfterConflicts(until: end)
                 if let stored = try send(builder, of: write, isRepeated: false, until: end) {
                     commit(builder, at: stored, isQueued: isQueued)
                     return true
@@ -144,6 +145,13 @@ extension EtcdBackend {
             ),
             isTemporary: isQueued
         )
+    }
+
+    /// Waits after several conflicts in a row, so that writers of the same names don't keep each other from being stored.
+    private func pauseAfterConflicts(until end: ContinuousClock.Instant) {
+        let count = conflictCount.withLock { $0 }
+        let pause = RetryPause.pause(afterConflicts: count, random: configuration.random())
+        if pause > .zero, .now + pause < end { Pause.sleep(microseconds: UInt32(pause / .microseconds(1))) }
     }
 
     private func plan(_ write: WriteQueue.Write) throws(WriteFailure) -> Plan {
@@ -226,6 +234,7 @@ extension EtcdBackend {
         }
         guard isInDoubt else {
             client.record(.conflict)
+            conflictCount.withLock { $0 += 1 }
             try mergeExternalChanges(response, until: end)
             return nil
         }
@@ -363,6 +372,7 @@ extension EtcdBackend {
     }
 
     private func commit(_ builder: TransactionBuilder, at revision: Int64, isQueued: Bool) {
+        conflictCount.withLock { $0 = 0 }
         mirror.withLock { mirror in
             mirror.commit(builder.changes, at: revision)
             if !isQueued { noteApplied(at: revision) }

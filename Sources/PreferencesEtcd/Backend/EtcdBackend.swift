@@ -19,6 +19,8 @@ final class EtcdBackend: PreferenceBackend {
     let queue = Lock(WriteQueue())
     /// Held during each write to etcd, by a call of the store or by the thread that sends the queue.
     let writeLock = Lock(())
+    /// The number of conflicts since the last write that was stored; changed under `writeLock`.
+    let conflictCount = Lock(0)
     let monitor: EtcdMonitor
     private let copy: OfflineCopy?
     /// The file of the queued writes, or `nil` if they end with the process.

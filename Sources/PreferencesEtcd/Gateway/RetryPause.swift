@@ -19,6 +19,13 @@ struct RetryPause: Sendable {
     static func pause(after failures: Int) -> Duration {
         min(.seconds(1), .milliseconds(50) * (1 << min(max(failures - 1, 0), 10)))
     }
+
+    /// Returns the pause after conflicts in a row: none after the first, as the answer shows the other process's values; then up to
+    /// 1 ms, and up to twice as much after each further one, but at most 64 ms.
+    static func pause(afterConflicts count: Int, random: Double) -> Duration {
+        guard count > 1 else { return .zero }
+        return .milliseconds(1) * (1 << min(count - 2, 6)) * random
+    }
 }
 
 extension Duration {
