@@ -90,6 +90,14 @@ struct WatchStateMachineTests {
     }
 
     @Test
+    func serverThatAnswersEndsThePause() {
+        var machine = Self.machine()
+        _ = machine.handle(.ended(lost))
+        expect(&machine, .waiting, gives: [.open(from: 11)])
+        expect(&machine, .waiting, gives: [])
+    }
+
+    @Test
     func responsesOfAnEndedStreamAreIgnored() {
         var machine = WatchStateMachine(attemptTimeout: .seconds(2), probeInterval: .seconds(10))
         expect(&machine, .begin(after: 10), gives: [.open(from: 11)])
@@ -128,12 +136,13 @@ struct WatchStateMachineTests {
     func pausesGrowWhileNothingCanBeReached() {
         var machine = Self.machine()
         var pauses: [Duration?] = []
-        for _ in 0..<7 {
+        for _ in 0..<13 {
             _ = machine.handle(.ended(lost))
             pauses.append(machine.patience)
             _ = machine.handle(.silence(since: .zero))
         }
-        #expect(pauses == [50, 100, 200, 400, 800, 1000, 1000].map { .milliseconds($0) })
+        let doubled = (0..<10).map { 50 * (1 << $0) }
+        #expect(pauses == (doubled + [30_000, 30_000, 30_000]).map { .milliseconds($0) })
         _ = machine.handle(.response(WatchResponse(created: true)))
         _ = machine.handle(.ended(lost))
         #expect(machine.patience == .milliseconds(50))

@@ -120,16 +120,17 @@ enum FirstSets {
 
 extension EtcdNode {
     /// The number of the reads and transactions that the server has answered.
-    var requests: Double {
-        get async throws {
-            let response = try await HTTPClient.shared.execute(request: HTTPClient.Request(url: clientURL + "/metrics"))
-                .get()
-            let lines = String(buffer: response.body ?? ByteBuffer()).split(separator: "\n").filter { line in
-                line.hasPrefix("grpc_server_handled_total") && line.contains("etcdserverpb.KV")
-                    && (line.contains("\"Txn\"") || line.contains("\"Range\""))
-            }
-            return lines.reduce(0) { $0 + ($1.split(separator: " ").last.flatMap { Double($0) } ?? 0) }
+    var requests: Double { get async throws { try await handled("Txn") + handled("Range") } }
+
+    /// The number of the requests of a kind that the server has answered, whether or not the client still waited.
+    func handled(_ method: String) async throws -> Double {
+        let response = try await HTTPClient.shared.execute(request: HTTPClient.Request(url: clientURL + "/metrics"))
+            .get()
+        let lines = String(buffer: response.body ?? ByteBuffer()).split(separator: "\n").filter { line in
+            line.hasPrefix("grpc_server_handled_total") && line.contains("etcdserverpb.KV")
+                && line.contains("grpc_method=\"\(method)\"")
         }
+        return lines.reduce(0) { $0 + ($1.split(separator: " ").last.flatMap { Double($0) } ?? 0) }
     }
 }
 #endif

@@ -17,7 +17,10 @@ extension EtcdBackend {
             let isQueueing = configuration.offlineWrites == .queueing
             let end = isQueueing ? min(deadline, .now + configuration.attemptTimeout) : deadline
             do throws(WriteFailure) {
-                return PreferenceBackendCommit(isStored: try send(write, isQueued: false, until: end))
+                let isStored = try send(write, isQueued: false, until: end)
+                // A server has answered, so the watch needn't pause for longer.
+                if !monitor.status.isConnected { watch.probeNow() }
+                return PreferenceBackendCommit(isStored: isStored)
             } catch {
                 guard isQueueing, error.isTemporary || error.isHeld else { throw error.error }
                 if error.isHeld { noteRefusal(error.reason) }

@@ -21,6 +21,8 @@ final class EtcdBackend: PreferenceBackend {
     let writeLock = Lock(())
     /// The number of conflicts since the last write that was stored; changed under `writeLock`.
     let conflictCount = Lock(0)
+    /// The read of the suite, which one thread at a time performs.
+    let reading = Condition(Reading())
     let monitor: EtcdMonitor
     private let copy: OfflineCopy?
     /// The file of the queued writes, or `nil` if they end with the process.
@@ -32,7 +34,7 @@ final class EtcdBackend: PreferenceBackend {
     private let wasTokenRejected = Lock(false)
     private let lastReported = Lock<GatewayFailure?>(nil)
     /// The time when another history was last reported.
-    private let otherHistoryReported = Lock<ContinuousClock.Instant?>(nil)
+    let otherHistoryReported = Lock<ContinuousClock.Instant?>(nil)
 
     /// Creates a backend; nothing is connected yet.
     init(
@@ -63,7 +65,7 @@ final class EtcdBackend: PreferenceBackend {
         client.observeCluster { [weak self] in
             guard let self else { return }
             noteOtherHistory()
-            mirror.withLock { $0.forgetRevisions() }
+            forgetRevisions()
             watch.endHistory()
         }
         monitor.attach(self) { [weak self] in
@@ -104,8 +106,10 @@ final class EtcdBackend: PreferenceBackend {
         let copied = loadCopy(host)
         var revision: Int64?
         do throws(GatewayClient.Failure) {
-            revision = try readAll(until: deadline)
-            monitor.connected(to: client.endpoint)
+            // After a load that failed, the watch may have read the suite, and keeps it up to date.
+            let known = mirror.withLock { $0.revision }
+            revision = known > 0 ? known : try readAll(until: deadline)
+            if known == 0 { monitor.connected(to: client.endpoint) }
         } catch {
             let problem = PreferenceError(error.reason)
             monitor.disconnected(problem)
@@ -232,65 +236,6 @@ final class EtcdBackend: PreferenceBackend {
         }
         for problem in copy.drainProblems() { report(problem) }
     }
-
-    // MARK: Reading
-
-    /// Reads the whole suite into the mirror, and returns the revision.
-    func readAll(until end: ContinuousClock.Instant) throws(GatewayClient.Failure) -> Int64 {
-        while true {
-            let known = mirror.withLock { $0.newest }
-            let response: RangeResponse = try client.call("/v3/kv/range", within: end - .now) { _ in
-                RangeRequest.all(of: keys)
-            }
-            let revision = response.header?.revision.value ?? 0
-            if revision < known {
-                noteOtherHistory()
-                mirror.withLock { $0.forgetRevisions() }
-            }
-            // If the mirror advanced during the request, the answer is out of date and the suite is read again.
-            if mirror.withLock({ $0.replace(with: response.kvs ?? [], at: revision) }) { return revision }
-        }
-    }
-
-    /// Records that the cluster was restored or replaced; it is reported after the locks of writes are released, once a minute at most,
-    /// as two clusters might answer in turn.
-    private func noteOtherHistory() {
-        let isDue = otherHistoryReported.withLock { reported in
-            guard reported.map({ .now - $0 > .seconds(60) }) ?? true else { return false }
-            reported = .now
-            return true
-        }
-        guard isDue else { return }
-        mirror.withLock {
-            $0.note(
-                PreferenceError(
-                    .notDurable,
-                    "etcd was restored from an older state or replaced by another cluster, so changes that it had stored may be "
-                        + "lost; the values are read again. If the endpoints lead to different clusters, correct them"
-                )
-            )
-        }
-    }
-
-    /// Merges the names that were put since the mirror's revision; if the count shows removals, reads which names remain.
-    func merge(
-        _ delta: RangeResponse,
-        at revision: Int64,
-        until end: ContinuousClock.Instant
-    ) throws(GatewayClient.Failure) {
-        guard !mirror.withLock({ $0.merge(delta, at: revision) }) else { return }
-        let names: RangeResponse
-        do throws(GatewayClient.Failure) {
-            names = try client.call("/v3/kv/range", within: end - .now) { _ in
-                RangeRequest.names(of: keys, at: revision)
-            }
-        } catch {
-            guard error.reason.isCompacted else { throw error }
-            _ = try readAll(until: end)
-            return
-        }
-        mirror.withLock { $0.merge(delta, keeping: Set((names.kvs ?? []).map(\.key)), at: revision) }
-    }
 }
 
 extension EtcdBackend: WatchDriver.Delegate {
@@ -306,7 +251,7 @@ extension EtcdBackend: WatchDriver.Delegate {
 
     func reread() -> Result<Int64, GatewayFailure> {
         do throws(GatewayClient.Failure) {
-            let revision = try readAll(until: .now + configuration.timeout)
+            let revision = try readAll(within: configuration.timeout)
             announceChanges()
             return .success(revision)
         } catch {

@@ -64,7 +64,7 @@ final class WatchDriver: Sendable {
         }
     }
 
-    /// Requests a probe of the watch's member, which also sends the queued writes.
+    /// Requests a probe of the watch's member, which also sends the queued writes; without a watch, ends the pause before it is opened.
     func probeNow() { inbox.signal { $0.inputs.append((.waiting, nil)) } }
 
     /// Has the suite read again, because another history has answered.

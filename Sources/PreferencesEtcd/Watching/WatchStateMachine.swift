@@ -11,7 +11,7 @@ struct WatchStateMachine: Sendable {
         case ended(GatewayFailure)
         /// `patience` has passed without an input; the stream has sent nothing for the duration.
         case silence(since: Duration)
-        /// A write is queued although the watch is open.
+        /// A write is queued although the watch is open, or a server has answered although it isn't.
         case waiting
         case probed(Result<ProbeResult, GatewayFailure>)
         /// Another history than that of the watch has answered.
@@ -100,7 +100,7 @@ struct WatchStateMachine: Sendable {
         case .opening: attemptTimeout
         case .watching: probeInterval.jittered(by: 0.1, random())
         case .lagging: min(.seconds(1), probeInterval)
-        case .pausing: RetryPause.pause(after: failures).jittered(by: 0.5, random())
+        case .pausing: RetryPause.pause(after: failures, atMost: RetryPause.longest).jittered(by: 0.5, random())
         }
     }
 
@@ -135,8 +135,10 @@ struct WatchStateMachine: Sendable {
             }
             return endPatience()
         case .waiting:
-            if case .watching = state { return endPatience() }
-            return []
+            switch state {
+            case .watching, .pausing: return endPatience()
+            default: return []
+            }
         case .probed(.success(.current)):
             guard case .probing = state else { return [] }
             state = .watching
