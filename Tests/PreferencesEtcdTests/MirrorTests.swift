@@ -97,18 +97,18 @@ struct MirrorTests {
         func mark(_ text: String, _ revision: Int64) -> KeyValue {
             KeyValue(key: keys.mark, value: Data(text.utf8), modRevision: GatewayInteger(revision))
         }
-        #expect(mirror.history(of: mark("x", 4), at: 10) == .same, "no mark is known yet")
-        #expect(mirror.history(of: nil, at: 9) == .other, "an answer is never older")
+        #expect(mirror.place.history(of: mark("x", 4), at: 10) == .same, "no mark is known yet")
+        #expect(mirror.place.history(of: nil, at: 9) == .other, "an answer is never older")
         mirror.note(mark: mark("x", 4), at: 12)
         mirror.note(mark: mark("w", 2), at: 11)
-        #expect(mirror.history(of: mark("x", 4), at: 20) == .same)
-        #expect(mirror.history(of: mark("y", 15), at: 20) == .sameIfMarked(at: 12))
-        #expect(mirror.history(of: mark("y", 4), at: 20) == .other, "the same revision, another write")
-        #expect(mirror.history(of: mark("v", 3), at: 20) == .other, "a mark is never replaced by an older one")
-        #expect(mirror.history(of: nil, at: 20) == .other, "nor removed")
-        #expect(mirror.history(of: mark("x", 4), at: 11) == .other)
+        #expect(mirror.place.history(of: mark("x", 4), at: 20) == .same)
+        #expect(mirror.place.history(of: mark("y", 15), at: 20) == .sameIfMarked(at: 12))
+        #expect(mirror.place.history(of: mark("y", 4), at: 20) == .other, "the same revision, another write")
+        #expect(mirror.place.history(of: mark("v", 3), at: 20) == .other, "a mark is never replaced by an older one")
+        #expect(mirror.place.history(of: nil, at: 20) == .other, "nor removed")
+        #expect(mirror.place.history(of: mark("x", 4), at: 11) == .other)
         mirror.forgetRevisions()
-        #expect(mirror.history(of: nil, at: 1) == .same)
+        #expect(mirror.place.history(of: nil, at: 1) == .same)
     }
 
     @Test

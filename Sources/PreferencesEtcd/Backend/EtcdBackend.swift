@@ -261,15 +261,24 @@ extension EtcdBackend: WatchDriver.Delegate {
 
     func probe(_ endpoint: String, isCounting: Bool) -> Result<ProbeResult, GatewayFailure> {
         do throws(GatewayFailure) {
-            let known = mirror.withLock { $0 }
-            let newest = try newest(at: endpoint, isCounting: isCounting)
+            let place = mirror.withLock { $0.place }
+            let newest = try ask(endpoint, RangeRequest(key: keys.mark))
+            let mark = newest.kvs?.first
+            let revision = newest.header?.revision.value ?? 0
+            var count: Int?
+            if isCounting, place.history(of: mark, at: revision) != .other {
+                // The names at the revision of the mark; if that is compacted already, the next probe that counts will do.
+                var request = RangeRequest.count(of: keys)
+                request.revision = GatewayInteger(revision)
+                do throws(GatewayFailure) {
+                    count = Int(try ask(endpoint, request).count.value)
+                } catch {
+                    guard error.isCompacted else { throw error }
+                }
+            }
             sendQueue()
             announceChanges()
-            let ranges = newest.responses?.compactMap(\.range) ?? []
-            let mark = ranges.first?.kvs?.first
-            let count = isCounting ? Int(ranges.last?.count.value ?? 0) : nil
-            let revision = newest.header?.revision.value ?? 0
-            guard try isSame(known.history(of: mark, at: revision), as: known, at: endpoint) else {
+            guard try isSame(place.history(of: mark, at: revision), as: place, at: endpoint) else {
                 return .success(.otherHistory)
             }
             return .success(
@@ -287,7 +296,7 @@ extension EtcdBackend: WatchDriver.Delegate {
     /// Returns whether the cluster's history is the known one; if that can't be seen any more, the suite has to be read again as well.
     private func isSame(
         _ history: Mirror.History,
-        as known: Mirror,
+        as place: Mirror.Place,
         at endpoint: String
     ) throws(GatewayFailure) -> Bool {
         switch history {
@@ -295,18 +304,11 @@ extension EtcdBackend: WatchDriver.Delegate {
         case .sameIfMarked(let revision):
             var request = RangeRequest(key: keys.mark)
             request.revision = GatewayInteger(revision)
-            do throws(GatewayClient.Failure) {
-                let response: RangeResponse = try client.ask(
-                    endpoint,
-                    "/v3/kv/range",
-                    request,
-                    .probe,
-                    within: configuration.attemptTimeout
-                )
-                if response.kvs?.first == known.mark?.keyValue { return true }
+            do throws(GatewayFailure) {
+                if try ask(endpoint, request).kvs?.first == place.mark?.keyValue { return true }
             } catch {
-                if error.reason.isCompacted { return false }
-                throw error.reason
+                if error.isCompacted { return false }
+                throw error
             }
         case .other: break
         }
@@ -314,12 +316,10 @@ extension EtcdBackend: WatchDriver.Delegate {
         return false
     }
 
-    private func newest(at endpoint: String, isCounting: Bool) throws(GatewayFailure) -> TransactionResponse {
-        let mark = Operation.range(RangeRequest(key: keys.mark))
-        let parts = isCounting ? [mark, .range(.count(of: keys))] : [mark]
-        let request = TransactionRequest(compare: [], success: parts, failure: [])
-        func ask() throws(GatewayClient.Failure) -> TransactionResponse {
-            try client.ask(endpoint, "/v3/kv/txn", request, .probe, within: configuration.attemptTimeout)
+    /// Sends a read of a probe to an endpoint.
+    private func ask(_ endpoint: String, _ request: RangeRequest) throws(GatewayFailure) -> RangeResponse {
+        func ask() throws(GatewayClient.Failure) -> RangeResponse {
+            try client.ask(endpoint, "/v3/kv/range", request, .probe, within: configuration.attemptTimeout)
         }
         do throws(GatewayClient.Failure) { return try ask() } catch {
             guard case .tokenRefused = error.reason, configuration.credentials != nil else { throw error.reason }

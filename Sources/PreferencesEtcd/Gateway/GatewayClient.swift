@@ -158,7 +158,8 @@ final class GatewayClient: Sendable {
     /// Has a closure called whenever another cluster than before answers.
     func observeCluster(_ changed: @escaping @Sendable () -> Void) { cluster.withLock { $0.changed = changed } }
 
-    private func noteCluster(of header: ResponseHeader?) {
+    /// Records which cluster an answer or a message of a watch is of.
+    func noteCluster(of header: ResponseHeader?) {
         guard let identifier = header?.cluster else { return }
         let changed = cluster.withLock { cluster in
             let before = exchange(&cluster.identifier, with: identifier)

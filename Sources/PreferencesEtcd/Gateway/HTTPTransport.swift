@@ -98,9 +98,12 @@ final class HTTPTransport: Transport {
     }
 
     private func text(of error: any Error, at endpoint: String) -> String {
-        let cause = (error as? HTTPClientError)?.shortDescription ?? "\(error)"
-        // The certificates may have been replaced, and the next attempt may succeed.
-        if cause.contains("SSL") { connections.setNeedsCheck() }
+        var cause = (error as? HTTPClientError)?.shortDescription ?? "\(error)"
+        if cause.contains("SSL") {
+            // The certificates may have been replaced, and the next attempt may succeed.
+            connections.setNeedsCheck()
+            cause = connections.cause(of: cause)
+        }
         return "\(endpoint): \(cause)"
     }
 }

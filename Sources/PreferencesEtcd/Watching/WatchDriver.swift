@@ -219,6 +219,10 @@ final class WatchDriver: Sendable {
 
     private func receive(_ part: StreamPart, from stream: Int) {
         let input = Self.input(of: part)
+        // A replacement at another cluster must not be used: the end of the history arrives before its message.
+        if case .response(let response) = input, inbox.withLock({ $0.stream == stream || $0.replacement == stream }) {
+            client.noteCluster(of: response.header)
+        }
         inbox.signal { inbox in
             guard inbox.stream == stream || inbox.replacement == stream else { return }
             if inbox.stream == stream { inbox.lastMessage = .now }
