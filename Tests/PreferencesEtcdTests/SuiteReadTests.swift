@@ -80,8 +80,12 @@ struct SuiteReadTests {
     private final class FailingPages: Transport {
         private let transport: HTTPTransport
         private let state = Lock((reads: 0, isCut: true, begun: 0))
+        private let hasWatch: Bool
 
-        init() throws { transport = try HTTPTransport(tls: nil, connectTimeout: .seconds(5)) }
+        init(hasWatch: Bool = true) throws {
+            self.hasWatch = hasWatch
+            transport = try HTTPTransport(tls: nil, connectTimeout: .seconds(5))
+        }
 
         /// The number of reads from the start of the suite that were answered.
         var begun: Int { state.withLock { $0.begun } }
@@ -105,7 +109,65 @@ struct SuiteReadTests {
         func stream(
             _ request: GatewayRequest,
             _ receive: @escaping @Sendable (StreamPart) -> Void
-        ) -> any TransportStream { transport.stream(request, receive) }
+        ) -> any TransportStream {
+            if hasWatch { return transport.stream(request, receive) }
+            receive(.end(.unconnected("cut")))
+            return NoStream()
+        }
+    }
+
+    /// A transport whose answers come from two clusters in turn, each with more pages.
+    private final class TwoClusters: Transport {
+        private let count = Lock(0)
+
+        func send(_ request: GatewayRequest, timeout: Duration) throws(GatewayFailure) -> Data {
+            let number = count.withLock { count in
+                count += 1
+                return count
+            }
+            let key = Data("p/s/\(number)".utf8).base64EncodedString()
+            return Data(
+                """
+                {"header":{"cluster_id":"\(number % 2)","revision":"\(100 + number)"},"count":"9","more":true,
+                "kvs":[{"key":"\(key)","value":"MQ==","mod_revision":"3"}]}
+                """.utf8
+            )
+        }
+
+        func stream(
+            _ request: GatewayRequest,
+            _ receive: @escaping @Sendable (StreamPart) -> Void
+        ) -> any TransportStream {
+            receive(.end(.unconnected("cut")))
+            return NoStream()
+        }
+    }
+
+    /// The endpoints lead to two clusters; the read must end, although no attempt succeeds.
+    @Test
+    func readOfClustersThatAnswerInTurnFails() async throws {
+        let store = try PreferenceStore(etcd: suite, .testing(["http://127.0.0.1:1"]), over: TwoClusters())
+        await #expect(throws: PreferenceError.self) { try await store.load() }
+    }
+
+    /// The first page is older than the write, which must not take the value in it for the stored one.
+    @Test
+    func writeAfterUnfinishedReadIsStored() async throws {
+        var configuration = EtcdConfiguration.testing(try SharedNode.get().endpoints)
+        let writer = try PreferenceStore.etcd(suite, configuration)
+        try await writer.transaction { transaction in
+            for index in 0..<2_500 { transaction["name \(index)"] = .integer(Int64(index)) }
+        }
+        configuration.timeout = .seconds(3)
+        let transport = try FailingPages(hasWatch: false)
+        configuration.offlineWrites = .queueing
+        let store = try PreferenceStore(etcd: suite, configuration, over: transport)
+        try await store.load()
+        try await store.write(1, for: "name 1")
+        try await writer.write(-1, for: "name 1")
+        transport.mend()
+        try await store.flush()
+        try await eventually("it isn't stored") { writer["name 1"] == 1 }
     }
 
     @Test

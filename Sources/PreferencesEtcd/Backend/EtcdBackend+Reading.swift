@@ -3,81 +3,125 @@ internal import Preferences
 
 extension EtcdBackend {
     struct Reading {
+        /// A read of the whole suite.
+        struct Completed {
+            var revision: Int64
+            /// The time of its first request; the values may have changed since.
+            var begin: ContinuousClock.Instant
+        }
+
         var isRunning = false
-        /// The number of reads that were completed, and the revision of the last one.
-        var completed = (count: 0, revision: 0 as Int64)
-        /// A read that failed after some pages.
+        /// The number of reads that were completed.
+        var count = 0
+        var last: Completed?
+        /// A read that failed after some pages, while the mirror has no values of etcd.
         var unfinished: SuiteRead?
         /// The number of histories of the cluster that ended.
         var histories = 0
     }
 
-    /// Reads the whole suite into the mirror until a deadline, or waits for another thread that does so; returns the revision.
+    /// The age up to which an unfinished read is continued, and another thread's read is used by a call that allows that.
+    static let longestAge = Duration.seconds(30)
+
+    /// Reads the whole suite into the mirror until a deadline, or waits for another thread that does so.
     ///
-    /// If it fails, the next read continues with the missing page.
-    func readAll(until end: ContinuousClock.Instant) throws(GatewayClient.Failure) -> Int64 {
-        try readAll { end }
+    /// If the first read of all fails, the next continues with the missing page.
+    ///
+    /// - Parameter begin: The time before which the read must not have begun.
+    func readAll(
+        until end: ContinuousClock.Instant,
+        since begin: ContinuousClock.Instant = .now - longestAge
+    ) throws(GatewayClient.Failure) -> Reading.Completed {
+        try readAll(since: begin) { end }
     }
 
-    /// Reads the whole suite into the mirror, and returns the revision; fails if a page takes longer than `timeout`.
-    func readAll(within timeout: Duration) throws(GatewayClient.Failure) -> Int64 {
-        try readAll { .now + timeout }
+    /// Reads the whole suite into the mirror; fails if a page takes longer than `timeout`.
+    func readAll(within timeout: Duration) throws(GatewayClient.Failure) -> Reading.Completed {
+        try readAll(since: .now - Self.longestAge) { .now + timeout }
     }
 
-    private func readAll(_ end: () -> ContinuousClock.Instant) throws(GatewayClient.Failure) -> Int64 {
+    private func readAll(
+        since begin: ContinuousClock.Instant,
+        _ end: () -> ContinuousClock.Instant
+    ) throws(GatewayClient.Failure) -> Reading.Completed {
         let waitEnd = end()
-        let count = reading.withLock { $0.completed.count }
-        let other: Result<Int64, GatewayFailure>? = reading.wait { reading in
-            if reading.completed.count > count { return .done(.success(reading.completed.revision)) }
+        let count = reading.withLock { $0.count }
+        let other: Result<Reading.Completed, GatewayFailure>? = reading.wait { reading in
+            if reading.count > count, let last = reading.last, last.begin >= begin { return .done(.success(last)) }
             guard reading.isRunning else {
                 reading.isRunning = true
                 return .done(nil)
             }
             let rest = waitEnd - .now
-            return rest > .zero ? .until(rest) : .done(.failure(.unreachable("the suite is still being read")))
+            return rest > .zero
+                ? .until(rest)
+                : .done(
+                    .failure(
+                        .transient("another thread is still reading the suite, and the time for this call is over")
+                    )
+                )
         }
         switch other {
-        case .success(let revision): return revision
+        case .success(let completed): return completed
         case .failure(let failure): throw GatewayClient.Failure(reason: failure, isInDoubt: false)
         case nil: break
         }
-        var completed: Int64?
+        var completed: Reading.Completed?
         defer {
             reading.signal { reading in
                 reading.isRunning = false
-                if let completed { reading.completed = (reading.completed.count + 1, completed) }
+                guard let completed else { return }
+                reading.count += 1
+                reading.last = completed
             }
         }
-        let revision = try readAlone(end)
-        completed = revision
-        return revision
+        let result = try readAlone(since: begin, end)
+        completed = result
+        return result
     }
 
-    private func readAlone(_ end: () -> ContinuousClock.Instant) throws(GatewayClient.Failure) -> Int64 {
-        while true {
-            let unfinished = reading.withLock { exchange(&$0.unfinished, with: nil) }
-            var read = unfinished ?? SuiteRead(keys, known: mirror.withLock { $0.newest })
-            guard try finish(&read, end) else { continue }
+    private func readAlone(
+        since begin: ContinuousClock.Instant,
+        _ end: () -> ContinuousClock.Instant
+    ) throws(GatewayClient.Failure) -> Reading.Completed {
+        // Two clusters might answer in turn, so the number of attempts is limited.
+        for attempt in 1...3 {
+            let known = mirror.withLock { $0.newest }
+            var (unfinished, histories) = reading.withLock { (exchange(&$0.unfinished, with: nil), $0.histories) }
+            if unfinished.map({ $0.begin < begin }) ?? false { unfinished = nil }
+            var read = unfinished ?? SuiteRead(keys, known: known)
+            guard try finish(&read, of: histories, end) else { continue }
             if read.revision < read.known {
                 noteOtherHistory()
                 forgetRevisions()
+                histories += 1
             }
-            // If the mirror advanced during the request, the answer is out of date and the suite is read again.
-            let isReplaced = mirror.withLock { mirror in
-                guard mirror.replace(with: read.keyValues, at: read.revision) else { return false }
-                mirror.note(mark: read.mark, at: read.revision)
-                return true
+            // If the mirror advanced during the requests, the answer is out of date and the suite is read again. Others may change it
+            // faster than it can be read; then the mirror, which is complete up to a newer revision of the same history, is enough.
+            let revision: Int64? = mirror.withLock { mirror in
+                guard histories == reading.withLock({ $0.histories }) else { return nil }
+                if mirror.replace(with: read.keyValues, at: read.revision) {
+                    mirror.note(mark: read.mark, at: read.revision)
+                    return read.revision
+                }
+                return attempt == 3 ? mirror.revision : nil
             }
-            if isReplaced { return read.revision }
+            if let revision { return Reading.Completed(revision: revision, begin: read.begin) }
         }
+        throw GatewayClient.Failure(
+            reason: .transient(
+                "the history changed during each attempt to read the suite; the endpoints may lead to different clusters"
+            ),
+            isInDoubt: false
+        )
     }
 
     /// Requests the missing pages; returns false if the read can't be continued, and has to start again.
     private func finish(
         _ read: inout SuiteRead,
+        of histories: Int,
         _ end: () -> ContinuousClock.Instant
     ) throws(GatewayClient.Failure) -> Bool {
-        let histories = reading.withLock { $0.histories }
         while !read.isComplete {
             let request = read.request
             do throws(GatewayClient.Failure) {
@@ -85,8 +129,10 @@ extension EtcdBackend {
                 guard read.add(page), histories == reading.withLock({ $0.histories }) else { return false }
             } catch {
                 if read.isBegun, error.reason.isCompacted { return false }
+                // A store with values continues with these, and might not read the suite again for a long time.
+                let isFirst = mirror.withLock { $0.revision } == 0
                 reading.withLock { [read] reading in
-                    if read.isBegun, histories == reading.histories { reading.unfinished = read }
+                    if isFirst, read.isBegun, histories == reading.histories { reading.unfinished = read }
                 }
                 throw error
             }
@@ -137,7 +183,8 @@ extension EtcdBackend {
             }
         } catch {
             guard error.reason.isCompacted else { throw error }
-            _ = try readAll(until: end)
+            // The read of another thread may be older than the answer.
+            _ = try readAll(until: end, since: .now)
             return
         }
         mirror.withLock { $0.merge(delta, keeping: Set((names.kvs ?? []).map(\.key)), at: revision) }

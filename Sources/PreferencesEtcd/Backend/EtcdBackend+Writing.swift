@@ -101,6 +101,7 @@ extension EtcdBackend {
     ) throws(WriteFailure) -> Bool {
         var isCurrent = try readFirst(until: end)
         var refused: TransactionBuilder?
+        var conflicts = 0
         repeat {
             if let builder = inDoubt {
                 if let stored = try send(builder, of: write, isRepeated: true, until: end) {
@@ -120,11 +121,12 @@ extension EtcdBackend {
             refused = plan.builder
             switch plan {
             case .send(let builder):
-                pauseAfterConflicts(until: end)
                 if let stored = try send(builder, of: write, isRepeated: false, until: end) {
                     commit(builder, at: stored, isQueued: isQueued)
                     return true
                 }
+                conflicts += 1
+                pause(afterConflicts: conflicts, until: end)
             case .rejected(let builder):
                 if !isCurrent, try !confirm(builder, until: end) { break }
                 return false
@@ -150,9 +152,9 @@ extension EtcdBackend {
         )
     }
 
-    /// Waits after several conflicts in a row, so that writers of the same names don't keep each other from being stored.
-    private func pauseAfterConflicts(until end: ContinuousClock.Instant) {
-        let count = conflictCount.withLock { $0 }
+    /// Waits after several conflicts in a row, so that writers of the same names don't keep each other from being stored; the next
+    /// request is planned afterwards, with the changes that the watch has delivered.
+    private func pause(afterConflicts count: Int, until end: ContinuousClock.Instant) {
         let pause = RetryPause.pause(afterConflicts: count, random: configuration.random())
         if pause > .zero, .now + pause < end { Pause.sleep(microseconds: UInt32(pause / .microseconds(1))) }
     }
@@ -237,7 +239,6 @@ extension EtcdBackend {
         }
         guard isInDoubt else {
             client.record(.conflict)
-            conflictCount.withLock { $0 += 1 }
             try mergeExternalChanges(response, until: end)
             return nil
         }
@@ -342,15 +343,20 @@ extension EtcdBackend {
         }
     }
 
-    /// Reads the suite if it was never read, as the mirror has no revisions until then; returns whether it did.
+    /// Reads the suite if it was never read, as the mirror has no revisions until then; returns whether it did after this call began.
     private func readFirst(until end: ContinuousClock.Instant) throws(WriteFailure) -> Bool {
         guard mirror.withLock({ $0.revision }) == 0 else { return false }
-        try readAgain(until: end)
-        return true
+        let start = ContinuousClock.now
+        // The read may be another thread's, or continue one that failed; what has changed since must be noticed.
+        do throws(GatewayClient.Failure) { return try readAll(until: end).begin >= start } catch {
+            throw WriteFailure(error.reason)
+        }
     }
 
     private func readAgain(until end: ContinuousClock.Instant) throws(WriteFailure) {
-        do throws(GatewayClient.Failure) { _ = try readAll(until: end) } catch { throw WriteFailure(error.reason) }
+        do throws(GatewayClient.Failure) { _ = try readAll(until: end, since: .now) } catch {
+            throw WriteFailure(error.reason)
+        }
     }
 
     /// Merges the external changes in the answer to a transaction whose comparisons failed.
@@ -375,7 +381,6 @@ extension EtcdBackend {
     }
 
     private func commit(_ builder: TransactionBuilder, at revision: Int64, isQueued: Bool) {
-        conflictCount.withLock { $0 = 0 }
         mirror.withLock { mirror in
             mirror.commit(builder.changes, at: revision)
             if !isQueued { noteApplied(at: revision) }

@@ -19,8 +19,6 @@ final class EtcdBackend: PreferenceBackend {
     let queue = Lock(WriteQueue())
     /// Held during each write to etcd, by a call of the store or by the thread that sends the queue.
     let writeLock = Lock(())
-    /// The number of conflicts since the last write that was stored; changed under `writeLock`.
-    let conflictCount = Lock(0)
     /// The read of the suite, which one thread at a time performs.
     let reading = Condition(Reading())
     let monitor: EtcdMonitor
@@ -108,7 +106,7 @@ final class EtcdBackend: PreferenceBackend {
         do throws(GatewayClient.Failure) {
             // After a load that failed, the watch may have read the suite, and keeps it up to date.
             let known = mirror.withLock { $0.revision }
-            revision = known > 0 ? known : try readAll(until: deadline)
+            revision = known > 0 ? known : try readAll(until: deadline).revision
             if known == 0 { monitor.connected(to: client.endpoint) }
         } catch {
             let problem = PreferenceError(error.reason)
@@ -151,9 +149,12 @@ final class EtcdBackend: PreferenceBackend {
     func sync(until deadline: ContinuousClock.Instant?) throws(PreferenceError) {
         // If nothing is queued, each write was acknowledged, and is on the disks of a majority of the members.
         guard queue.withLock({ $0.count }) > 0 else { return }
+        let before = queue.withLock { $0.count }
         sendAll(until: deadline)
         announceChanges()
         let count = queue.withLock { $0.count }
+        // A server has answered, so the watch needn't pause for longer.
+        if count < before, !monitor.status.isConnected { watch.probeNow() }
         guard count == 0 else {
             let status = monitor.status
             throw PreferenceError(
@@ -251,7 +252,7 @@ extension EtcdBackend: WatchDriver.Delegate {
 
     func reread() -> Result<Int64, GatewayFailure> {
         do throws(GatewayClient.Failure) {
-            let revision = try readAll(within: configuration.timeout)
+            let revision = try readAll(within: configuration.timeout).revision
             announceChanges()
             return .success(revision)
         } catch {

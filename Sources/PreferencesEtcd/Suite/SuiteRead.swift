@@ -14,6 +14,8 @@ struct SuiteRead: Sendable {
 
     private enum Step { case first, next, last, complete }
 
+    /// The time of its first request.
+    let begin = ContinuousClock.now
     /// The newest revision that was known before the first page was requested.
     let known: Int64
     private let keys: KeySpace
