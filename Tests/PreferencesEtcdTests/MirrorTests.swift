@@ -383,8 +383,8 @@ struct MirrorTests {
 
     @Test
     func pausesAfterConflictsGrowToALimit() {
-        let pauses = [0, 1, 2, 3, 8, 100].map { RetryPause.pause(afterConflicts: $0, random: 0.5) }
-        #expect(pauses == [.zero, .zero, .microseconds(500), .milliseconds(1), .milliseconds(32), .milliseconds(32)])
+        let pauses = [0, 1, 2, 3, 4, 14, 100].map { RetryPause.pause(afterConflicts: $0, random: 0.5) }
+        #expect(pauses == [0, 0, 500, 0, 1_000, 32_000, 32_000].map { .microseconds($0) })
     }
 
     @Test

@@ -27,11 +27,12 @@ struct RetryPause: Sendable {
         min(limit, .milliseconds(50) * (1 << min(max(failures - 1, 0), 10)))
     }
 
-    /// Returns the pause after conflicts in a row: none after the first, as the answer shows the other process's values; then up to
-    /// 1 ms, and up to twice as much after each further one, but at most 64 ms.
+    /// Returns the pause after conflicts in a row: none after each odd one, as the next request at once, with the values of the answer,
+    /// is the likeliest to be stored while another process writes without a pause; after the second one up to 1 ms, and up to twice
+    /// as much after each further even one, but at most 64 ms.
     static func pause(afterConflicts count: Int, random: Double) -> Duration {
-        guard count > 1 else { return .zero }
-        return .milliseconds(1) * (1 << min(count - 2, 6)) * random
+        guard count > 0, count.isMultiple(of: 2) else { return .zero }
+        return .milliseconds(1) * (1 << min(count / 2 - 1, 6)) * random
     }
 }
 
