@@ -98,6 +98,28 @@ struct WatchStateMachineTests {
     }
 
     @Test
+    func answersShortenThePauseToASecondButNotTheOneAfterAHistory() {
+        var machine = Self.watching()
+        #expect(machine.patienceWhenAwaited == .zero)
+        _ = machine.handle(.ended(lost))
+        #expect(machine.patienceWhenAwaited == .seconds(1))
+        _ = machine.handle(.historyEnded)
+        #expect(machine.patienceWhenAwaited == nil)
+    }
+
+    @Test
+    func pauseGrowsAfterAllEndpointsWereTried() {
+        var machine = WatchStateMachine(endpointCount: 3, attemptTimeout: .seconds(2), probeInterval: .seconds(10))
+        _ = machine.handle(.begin(after: 10))
+        let pauses = (0..<9).map { _ in
+            _ = machine.handle(.ended(lost))
+            defer { _ = machine.handle(.silence(since: .zero)) }
+            return machine.patience
+        }
+        #expect(pauses == [50, 50, 50, 50, 50, 100, 50, 50, 200].map { .milliseconds($0) })
+    }
+
+    @Test
     func responsesOfAnEndedStreamAreIgnored() {
         var machine = WatchStateMachine(attemptTimeout: .seconds(2), probeInterval: .seconds(10))
         expect(&machine, .begin(after: 10), gives: [.open(from: 11)])
