@@ -97,18 +97,18 @@ struct MirrorTests {
         func mark(_ text: String, _ revision: Int64) -> KeyValue {
             KeyValue(key: keys.mark, value: Data(text.utf8), modRevision: GatewayInteger(revision))
         }
-        #expect(mirror.history(of: mark("x", 4), at: 10) == .same, "no mark is known yet")
-        #expect(mirror.history(of: nil, at: 9) == .other, "an answer is never older")
+        #expect(mirror.place.history(of: mark("x", 4), at: 10) == .same, "no mark is known yet")
+        #expect(mirror.place.history(of: nil, at: 9) == .other, "an answer is never older")
         mirror.note(mark: mark("x", 4), at: 12)
         mirror.note(mark: mark("w", 2), at: 11)
-        #expect(mirror.history(of: mark("x", 4), at: 20) == .same)
-        #expect(mirror.history(of: mark("y", 15), at: 20) == .sameIfMarked(at: 12))
-        #expect(mirror.history(of: mark("y", 4), at: 20) == .other, "the same revision, another write")
-        #expect(mirror.history(of: mark("v", 3), at: 20) == .other, "a mark is never replaced by an older one")
-        #expect(mirror.history(of: nil, at: 20) == .other, "nor removed")
-        #expect(mirror.history(of: mark("x", 4), at: 11) == .other)
+        #expect(mirror.place.history(of: mark("x", 4), at: 20) == .same)
+        #expect(mirror.place.history(of: mark("y", 15), at: 20) == .sameIfMarked(at: 12))
+        #expect(mirror.place.history(of: mark("y", 4), at: 20) == .other, "the same revision, another write")
+        #expect(mirror.place.history(of: mark("v", 3), at: 20) == .other, "a mark is never replaced by an older one")
+        #expect(mirror.place.history(of: nil, at: 20) == .other, "nor removed")
+        #expect(mirror.place.history(of: mark("x", 4), at: 11) == .other)
         mirror.forgetRevisions()
-        #expect(mirror.history(of: nil, at: 1) == .same)
+        #expect(mirror.place.history(of: nil, at: 1) == .same)
     }
 
     @Test
@@ -261,11 +261,14 @@ struct MirrorTests {
     }
 
     @Test
-    func markAndFenceAreOutsideTheRangeOfNames() {
+    func markFenceAndGuardsAreOutsideTheRangeOfNames() {
         let (start, end) = keys.names
         #expect(keys.mark.lexicographicallyPrecedes(start))
         #expect(!keys.fence.lexicographicallyPrecedes(end) && keys.fence.lexicographicallyPrecedes(keys.end))
+        let guards = keys.removalGuards
         for name in ["\0", "a", "\u{10FFFF}"] {
+            let removal = keys.removalGuard(of: keys.key(of: name))
+            #expect(!removal.lexicographicallyPrecedes(guards.start) && removal.lexicographicallyPrecedes(guards.end))
             let key = keys.key(of: name)
             #expect(!key.lexicographicallyPrecedes(start) && key.lexicographicallyPrecedes(end))
         }
@@ -283,7 +286,7 @@ struct MirrorTests {
     }
 
     @Test
-    func eachNameOfAWriteIsComparedAndForAnAbsentOneAlsoTheMark() throws {
+    func eachNameOfAWriteIsComparedAndForAnAbsentOneAlsoItsGuard() throws {
         let condition = PreferenceCondition(values: ["b": 2])
         let known = [
             Comparison(key: keys.key(of: "a"), modRevision: 3), Comparison(key: keys.key(of: "b"), modRevision: 5),
@@ -293,19 +296,24 @@ struct MirrorTests {
         let adding = try builder(["a": 4, "new": 1], if: condition).request(isRepeated: false)
         let absent = [
             Comparison(key: keys.key(of: "new"), modRevision: 0),
-            Comparison(key: keys.mark, result: .less, modRevision: 11),
+            Comparison(key: keys.removalGuard(of: keys.key(of: "new")), result: .less, modRevision: 11),
         ]
         #expect(Set(adding.compare) == Set(known + absent))
     }
 
-    /// The store's own last write put the mark, and a range may have external changes from before it.
+    /// The store's own last write may be a removal, and a range may have external changes from before it.
     @Test
-    mutating func markIsComparedWithTheLastOwnWriteAndARangeWithTheMirrorsRevision() throws {
+    mutating func guardsAreComparedWithTheLastOwnWriteAndARangeWithTheMirrorsRevision() throws {
         mirror.commit(["a": 4], at: 14)
         let condition = PreferenceCondition(values: [:], isComplete: true)
         let request = try builder(["new": 1], if: condition).request(isRepeated: false)
         let (start, end) = keys.names
-        #expect(request.compare.contains(Comparison(key: keys.mark, result: .less, modRevision: 15)))
+        let guards = keys.removalGuards
+        #expect(
+            request.compare.contains(
+                Comparison(key: guards.start, rangeEnd: guards.end, result: .less, modRevision: 15)
+            )
+        )
         #expect(request.compare.contains(Comparison(key: start, rangeEnd: end, result: .less, modRevision: 11)))
         #expect(request.compare.contains(Comparison(key: keys.key(of: "a"), modRevision: 14)))
     }
@@ -317,6 +325,66 @@ struct MirrorTests {
         let (start, end) = keys.names
         #expect(request.compare.contains(Comparison(key: start, rangeEnd: end, result: .less, modRevision: 11)))
         #expect(request.compare.contains(Comparison(key: keys.key(of: "a"), modRevision: 3)))
+    }
+
+    /// Otherwise a delayed copy could be stored after another name was put, so that the condition was false, and removed.
+    @Test
+    func completeConditionOfAWriteComparesAllGuardsAlsoWithoutAnAbsentName() throws {
+        let request = try builder(["a": 4], if: PreferenceCondition(values: [:], isComplete: true)).request(
+            isRepeated: false
+        )
+        let (start, end) = keys.removalGuards
+        #expect(request.compare.contains(Comparison(key: start, rangeEnd: end, result: .less, modRevision: 11)))
+    }
+
+    @Test
+    func firstSetsOfOtherNamesKeepTheComparisonsOfAnAbsentNameTrue() throws {
+        let first = try builder(["new": 1]).request(isRepeated: false)
+        let second = try builder(["another": 1]).request(isRepeated: false)
+        let compared = Set(first.compare.map(\.key))
+        let put = second.success.compactMap { operation in
+            if case .put(let request) = operation { request.key } else { nil }
+        }
+        #expect(first.compare.allSatisfy { $0.rangeEnd == nil } && compared.isDisjoint(with: put))
+    }
+
+    @Test
+    func removalPutsTheGuardOfItsNameOnceUnlessThereIsNoSpace() throws {
+        let name = try #require(
+            (0...).lazy.map(String.init).first { name in
+                keys.removalGuard(of: keys.key(of: name)) == keys.removalGuard(of: keys.key(of: "a"))
+            }
+        )
+        let builder = try builder(["a": nil, name: nil])
+        func put(_ request: TransactionRequest) -> [Data] {
+            request.success.compactMap { operation in
+                if case .put(let request) = operation { request.key } else { nil }
+            }
+        }
+        #expect(put(builder.request(isRepeated: false)) == [keys.removalGuard(of: keys.key(of: "a")), keys.mark])
+        #expect(put(try #require(builder.unmarked).request(isRepeated: false)).isEmpty)
+    }
+
+    @Test
+    func guardsThatExceedTheLimitAreComparedAsOneRange() throws {
+        let names = Dictionary(uniqueKeysWithValues: (0..<100).map { ("n\($0)", PropertyListValue?.some(1)) })
+        let request = try builder(names).request(isRepeated: false)
+        let (start, end) = keys.removalGuards
+        #expect(request.compare.count == 101)
+        #expect(request.compare.contains(Comparison(key: start, rangeEnd: end, result: .less, modRevision: 11)))
+    }
+
+    /// The guards must be the same for all programs, of whatever version.
+    @Test
+    func guardOfANameIsTheOneOfTheDocumentedHash() {
+        #expect(keys.removalGuard(of: keys.key(of: "a")) == keys.fence + [237])
+        #expect(keys.removalGuard(of: keys.key(of: "rateLimit")) == keys.fence + [69])
+    }
+
+    @Test
+    func pausesAfterConflictsGrowToALimit() {
+        let pauses = [0, 1, 2, 3, 4, 14, 100].map { RetryPause.pause(afterConflicts: $0, random: 0.5) }
+        #expect(pauses == [0, 0, 500, 0, 1_000, 32_000, 32_000].map { .microseconds($0) })
     }
 
     @Test

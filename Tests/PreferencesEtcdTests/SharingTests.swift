@@ -124,6 +124,34 @@ struct SharingTests {
         for store in stores { try await eventually("a store lags behind") { store["counter"] == 200 } }
     }
 
+    private final class Flag: Sendable {
+        private let state = Lock(false)
+        var isSet: Bool { state.withLock { $0 } }
+        func set() { state.withLock { $0 = true } }
+    }
+
+    /// One store updates a name without a pause; updates of another one are stored too.
+    @Test
+    func updatesAreStoredWhileAnotherStoreUpdatesWithoutAPause() async throws {
+        let (busy, other) = (
+            try PreferenceStore.etcd(suite, configuration), try PreferenceStore.etcd(suite, configuration)
+        )
+        let done = Flag()
+        let longest = try await withThrowingTaskGroup(of: Duration.self) { group in
+            group.addTask {
+                while !done.isSet { try count(1, in: busy) }
+                return .zero
+            }
+            group.addTask {
+                defer { done.set() }
+                return try (0..<20).map { _ in try ContinuousClock().measure { try count(1, in: other) } }.max()
+                    ?? .zero
+            }
+            return try await group.reduce(.zero, max)
+        }
+        #expect(longest < .seconds(10))
+    }
+
     @Test
     func valuesInEtcdHaveTheFormOfTheFileStore() throws {
         let store = try PreferenceStore.etcd(suite, configuration)

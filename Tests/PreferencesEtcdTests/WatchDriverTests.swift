@@ -33,12 +33,49 @@ struct WatchDriverTests {
     }
 }
 
+extension WatchDriverTests {
+    @Test func watchDoesNotMoveToAnotherCluster() async throws {
+        // The second connection is at another cluster.
+        let transport = ScriptedTransport(cluster: { $0 == 2 ? "2" : "1" }) { _ in true }
+        let moves = Lock(0)
+        let clusters = Lock(0)
+        var configuration = EtcdConfiguration(endpoints: ["http://member"])
+        configuration.probeInterval = .seconds(3_600)
+        let client = GatewayClient(configuration, transport: transport) { event in
+            if case .moved = event { moves.withLock { $0 += 1 } }
+        }
+        let driver = WatchDriver(
+            client,
+            keys: try KeySpace(prefix: "prefix", suite: "suite"),
+            configuration: configuration
+        )
+        client.observeCluster { [weak driver] in
+            clusters.withLock { $0 += 1 }
+            driver?.endHistory()
+        }
+        let delegate = QuietDelegate()
+        try driver.start(after: 1, delegate)
+        defer { driver.stop() }
+        try await eventually("the watch does not open") { delegate.connections == 1 }
+        driver.renewConnection()
+        try await eventually("the suite is not read again") { delegate.reads > 0 }
+        #expect(clusters.withLock { $0 } == 1 && moves.withLock { $0 } == 0)
+    }
+}
+
 /// A transport whose streams report at once that their watch is open, or end at once.
 private final class ScriptedTransport: Transport {
     private let count = Lock(0)
+    private let cluster: @Sendable (_ number: Int) -> String
     private let opens: @Sendable (_ number: Int) -> Bool
 
-    init(opens: @escaping @Sendable (_ number: Int) -> Bool) { self.opens = opens }
+    init(
+        cluster: @escaping @Sendable (_ number: Int) -> String = { _ in "1" },
+        opens: @escaping @Sendable (_ number: Int) -> Bool
+    ) {
+        self.cluster = cluster
+        self.opens = opens
+    }
 
     var streamCount: Int { count.withLock { $0 } }
 
@@ -56,7 +93,8 @@ private final class ScriptedTransport: Transport {
         }
         receive(
             opens(number)
-                ? .line(Data(#"{"result":{"created":true}}"#.utf8)) : .end(.unreachable("the connection fails"))
+                ? .line(Data(#"{"result":{"header":{"cluster_id":"\#(cluster(number))"},"created":true}}"#.utf8))
+                : .end(.unreachable("the connection fails"))
         )
         return NoStream()
     }
@@ -64,11 +102,16 @@ private final class ScriptedTransport: Transport {
 
 private final class QuietDelegate: WatchDriver.Delegate {
     private let count = Lock(0)
+    private let readCount = Lock(0)
 
     var connections: Int { count.withLock { $0 } }
+    var reads: Int { readCount.withLock { $0 } }
 
     func apply(_ events: [PreferencesEtcd.WatchEvent]) {}
-    func reread() -> Result<Int64, GatewayFailure> { .failure(.unreachable("nothing is read")) }
+    func reread() -> Result<Int64, GatewayFailure> {
+        readCount.withLock { $0 += 1 }
+        return .failure(.unreachable("nothing is read"))
+    }
     func probe(_ endpoint: String, isCounting: Bool) -> Result<ProbeResult, GatewayFailure> {
         .success(.current)
     }

@@ -90,6 +90,36 @@ struct WatchStateMachineTests {
     }
 
     @Test
+    func serverThatAnswersEndsThePause() {
+        var machine = Self.machine()
+        _ = machine.handle(.ended(lost))
+        expect(&machine, .waiting, gives: [.open(from: 11)])
+        expect(&machine, .waiting, gives: [])
+    }
+
+    @Test
+    func answersShortenThePauseToASecondButNotTheOneAfterAHistory() {
+        var machine = Self.watching()
+        #expect(machine.patienceWhenAwaited == .zero)
+        _ = machine.handle(.ended(lost))
+        #expect(machine.patienceWhenAwaited == .seconds(1))
+        _ = machine.handle(.historyEnded)
+        #expect(machine.patienceWhenAwaited == nil)
+    }
+
+    @Test
+    func pauseGrowsAfterAllEndpointsWereTried() {
+        var machine = WatchStateMachine(endpointCount: 3, attemptTimeout: .seconds(2), probeInterval: .seconds(10))
+        _ = machine.handle(.begin(after: 10))
+        let pauses = (0..<9).map { _ in
+            _ = machine.handle(.ended(lost))
+            defer { _ = machine.handle(.silence(since: .zero)) }
+            return machine.patience
+        }
+        #expect(pauses == [50, 50, 50, 50, 50, 100, 50, 50, 200].map { .milliseconds($0) })
+    }
+
+    @Test
     func responsesOfAnEndedStreamAreIgnored() {
         var machine = WatchStateMachine(attemptTimeout: .seconds(2), probeInterval: .seconds(10))
         expect(&machine, .begin(after: 10), gives: [.open(from: 11)])
@@ -128,12 +158,13 @@ struct WatchStateMachineTests {
     func pausesGrowWhileNothingCanBeReached() {
         var machine = Self.machine()
         var pauses: [Duration?] = []
-        for _ in 0..<7 {
+        for _ in 0..<13 {
             _ = machine.handle(.ended(lost))
             pauses.append(machine.patience)
             _ = machine.handle(.silence(since: .zero))
         }
-        #expect(pauses == [50, 100, 200, 400, 800, 1000, 1000].map { .milliseconds($0) })
+        let doubled = (0..<10).map { 50 * (1 << $0) }
+        #expect(pauses == (doubled + [30_000, 30_000, 30_000]).map { .milliseconds($0) })
         _ = machine.handle(.response(WatchResponse(created: true)))
         _ = machine.handle(.ended(lost))
         #expect(machine.patience == .milliseconds(50))

@@ -2,7 +2,7 @@
 import EtcdTestSupport
 import Glibc
 
-// etcd-torture increments [count], fire [count [seed]], fleet [changes] [--names N]…, cost and blackhole [seconds];
+// etcd-torture increments [count], fire [count [seed]], fleet [changes] [--names N]…, first-sets [stores], herd [clients [names]], cost and blackhole [seconds];
 // the experiments start `worker …`.
 @main
 enum EtcdTorture {
@@ -17,13 +17,17 @@ enum EtcdTorture {
                 let numbers = try numbers(arguments, atMost: 2)
                 exit(try await Fire.run(numbers.first ?? 10_000, seed: numbers.dropFirst().first.map(UInt64.init)))
             case "fleet": exit(try await Fleet.run(Array(arguments.dropFirst())))
+            case "first-sets": exit(try await FirstSets.run(try numbers(arguments, atMost: 1).first ?? 300))
+            case "herd":
+                let numbers = try numbers(arguments, atMost: 2)
+                exit(try await Herd.run(numbers.first ?? 400, names: numbers.dropFirst().first ?? 5_000))
             case "cost": exit(try await SuiteCost.run())
             case "blackhole": exit(try await BlackHoleExperiment.run(try numbers(arguments, atMost: 1).first ?? 15))
             case "worker": exit(try await Worker.run(Array(arguments.dropFirst())))
             default:
                 print(
-                    "usage: etcd-torture increments [count] | fire [count [seed]] | fleet [changes] [--names N]… | cost"
-                        + " | blackhole [seconds]"
+                    "usage: etcd-torture increments [count] | fire [count [seed]] | fleet [changes] [--names N]…"
+                        + " | first-sets [stores] | herd [clients [names]] | cost | blackhole [seconds]"
                 )
                 exit(2)
             }

@@ -64,11 +64,12 @@ final class FaultyCluster {
         }
         let text = try control("get", "--prefix", Self.keys, "-w", "json")
         let pairs = try JSONDecoder().decode(Answer.self, from: Data(text.utf8)).kvs ?? []
-        let named = pairs.map { pair in
-            (
-                String(decoding: pair.key.dropFirst(Self.keys.utf8.count), as: UTF8.self),
-                String(decoding: pair.value ?? Data(), as: UTF8.self)
-            )
+        let named = pairs.compactMap { pair -> (String, String)? in
+            // The fence and the guards aren't UTF-8.
+            guard let name = String(validating: pair.key.dropFirst(Self.keys.utf8.count), as: UTF8.self) else {
+                return nil
+            }
+            return (name, String(decoding: pair.value ?? Data(), as: UTF8.self))
         }
         return Dictionary(uniqueKeysWithValues: named)
     }

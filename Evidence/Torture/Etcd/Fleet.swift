@@ -113,7 +113,7 @@ enum Fleet {
     }
 
     /// Sets the given number of names, of 20 characters and with a text of 20, in several transactions.
-    private static func fill(_ names: Int, _ endpoints: [String]) throws {
+    static func fill(_ names: Int, _ endpoints: [String]) throws {
         let store = try PreferenceStore.etcd("torture", EtcdConfiguration(endpoints: endpoints))
         try store.transaction { $0["flag"] = 0 }
         for start in stride(from: 1, to: names, by: 1_000) {

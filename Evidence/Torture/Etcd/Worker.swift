@@ -20,6 +20,7 @@ enum Worker {
         case "watch": try await watch(store())
         case "fire": try await FireWorker(arguments[1], configuration).run()
         case "stamp": try stamp(in: store())
+        case "herd": try Herd.runClients(Int(arguments[1]) ?? 0, configuration)
         case "clients": try FleetClients(arguments[1], configuration).run()
         case "leave": return try leave(configuration)
         default: throw EtcdObstacle("no such role")

@@ -17,7 +17,10 @@ extension EtcdBackend {
             let isQueueing = configuration.offlineWrites == .queueing
             let end = isQueueing ? min(deadline, .now + configuration.attemptTimeout) : deadline
             do throws(WriteFailure) {
-                return PreferenceBackendCommit(isStored: try send(write, isQueued: false, until: end))
+                let isStored = try send(write, isQueued: false, until: end)
+                // A server has answered, so the watch needn't pause for longer.
+                if !monitor.status.isConnected { watch.probeNow() }
+                return PreferenceBackendCommit(isStored: isStored)
             } catch {
                 guard isQueueing, error.isTemporary || error.isHeld else { throw error.error }
                 if error.isHeld { noteRefusal(error.reason) }
@@ -98,6 +101,7 @@ extension EtcdBackend {
     ) throws(WriteFailure) -> Bool {
         var isCurrent = try readFirst(until: end)
         var refused: TransactionBuilder?
+        var conflicts = 0
         repeat {
             if let builder = inDoubt {
                 if let stored = try send(builder, of: write, isRepeated: true, until: end) {
@@ -121,6 +125,8 @@ extension EtcdBackend {
                     commit(builder, at: stored, isQueued: isQueued)
                     return true
                 }
+                conflicts += 1
+                pause(afterConflicts: conflicts, until: end)
             case .rejected(let builder):
                 if !isCurrent, try !confirm(builder, until: end) { break }
                 return false
@@ -144,6 +150,13 @@ extension EtcdBackend {
             ),
             isTemporary: isQueued
         )
+    }
+
+    /// Waits after several conflicts in a row, so that writers of the same names don't keep each other from being stored; the next
+    /// request is planned afterwards, with the changes that the watch has delivered.
+    private func pause(afterConflicts count: Int, until end: ContinuousClock.Instant) {
+        let pause = RetryPause.pause(afterConflicts: count, random: configuration.random())
+        if pause > .zero, .now + pause < end { Pause.sleep(microseconds: UInt32(pause / .microseconds(1))) }
     }
 
     private func plan(_ write: WriteQueue.Write) throws(WriteFailure) -> Plan {
@@ -330,15 +343,20 @@ extension EtcdBackend {
         }
     }
 
-    /// Reads the suite if it was never read, as the mirror has no revisions until then; returns whether it did.
+    /// Reads the suite if it was never read, as the mirror has no revisions until then; returns whether it did after this call began.
     private func readFirst(until end: ContinuousClock.Instant) throws(WriteFailure) -> Bool {
         guard mirror.withLock({ $0.revision }) == 0 else { return false }
-        try readAgain(until: end)
-        return true
+        let start = ContinuousClock.now
+        // The read may be another thread's, or continue one that failed; what has changed since must be noticed.
+        do throws(GatewayClient.Failure) { return try readAll(until: end).begin >= start } catch {
+            throw WriteFailure(error.reason)
+        }
     }
 
     private func readAgain(until end: ContinuousClock.Instant) throws(WriteFailure) {
-        do throws(GatewayClient.Failure) { _ = try readAll(until: end) } catch { throw WriteFailure(error.reason) }
+        do throws(GatewayClient.Failure) { _ = try readAll(until: end, since: .now) } catch {
+            throw WriteFailure(error.reason)
+        }
     }
 
     /// Merges the external changes in the answer to a transaction whose comparisons failed.

@@ -19,6 +19,8 @@ final class EtcdBackend: PreferenceBackend {
     let queue = Lock(WriteQueue())
     /// Held during each write to etcd, by a call of the store or by the thread that sends the queue.
     let writeLock = Lock(())
+    /// The read of the suite, which one thread at a time performs.
+    let reading = Condition(Reading())
     let monitor: EtcdMonitor
     private let copy: OfflineCopy?
     /// The file of the queued writes, or `nil` if they end with the process.
@@ -30,7 +32,7 @@ final class EtcdBackend: PreferenceBackend {
     private let wasTokenRejected = Lock(false)
     private let lastReported = Lock<GatewayFailure?>(nil)
     /// The time when another history was last reported.
-    private let otherHistoryReported = Lock<ContinuousClock.Instant?>(nil)
+    let otherHistoryReported = Lock<ContinuousClock.Instant?>(nil)
 
     /// Creates a backend; nothing is connected yet.
     init(
@@ -61,7 +63,7 @@ final class EtcdBackend: PreferenceBackend {
         client.observeCluster { [weak self] in
             guard let self else { return }
             noteOtherHistory()
-            mirror.withLock { $0.forgetRevisions() }
+            forgetRevisions()
             watch.endHistory()
         }
         monitor.attach(self) { [weak self] in
@@ -102,8 +104,10 @@ final class EtcdBackend: PreferenceBackend {
         let copied = loadCopy(host)
         var revision: Int64?
         do throws(GatewayClient.Failure) {
-            revision = try readAll(until: deadline)
-            monitor.connected(to: client.endpoint)
+            // After a load that failed, the watch may have read the suite, and keeps it up to date.
+            let known = mirror.withLock { $0.revision }
+            revision = known > 0 ? known : try readAll(until: deadline).revision
+            if known == 0 { monitor.connected(to: client.endpoint) }
         } catch {
             let problem = PreferenceError(error.reason)
             monitor.disconnected(problem)
@@ -145,9 +149,12 @@ final class EtcdBackend: PreferenceBackend {
     func sync(until deadline: ContinuousClock.Instant?) throws(PreferenceError) {
         // If nothing is queued, each write was acknowledged, and is on the disks of a majority of the members.
         guard queue.withLock({ $0.count }) > 0 else { return }
+        let before = queue.withLock { $0.count }
         sendAll(until: deadline)
         announceChanges()
         let count = queue.withLock { $0.count }
+        // A server has answered, so the watch needn't pause for longer.
+        if count < before, !monitor.status.isConnected { watch.probeNow() }
         guard count == 0 else {
             let status = monitor.status
             throw PreferenceError(
@@ -230,65 +237,6 @@ final class EtcdBackend: PreferenceBackend {
         }
         for problem in copy.drainProblems() { report(problem) }
     }
-
-    // MARK: Reading
-
-    /// Reads the whole suite into the mirror, and returns the revision.
-    func readAll(until end: ContinuousClock.Instant) throws(GatewayClient.Failure) -> Int64 {
-        while true {
-            let known = mirror.withLock { $0.newest }
-            let response: RangeResponse = try client.call("/v3/kv/range", within: end - .now) { _ in
-                RangeRequest.all(of: keys)
-            }
-            let revision = response.header?.revision.value ?? 0
-            if revision < known {
-                noteOtherHistory()
-                mirror.withLock { $0.forgetRevisions() }
-            }
-            // If the mirror advanced during the request, the answer is out of date and the suite is read again.
-            if mirror.withLock({ $0.replace(with: response.kvs ?? [], at: revision) }) { return revision }
-        }
-    }
-
-    /// Records that the cluster was restored or replaced; it is reported after the locks of writes are released, once a minute at most,
-    /// as two clusters might answer in turn.
-    private func noteOtherHistory() {
-        let isDue = otherHistoryReported.withLock { reported in
-            guard reported.map({ .now - $0 > .seconds(60) }) ?? true else { return false }
-            reported = .now
-            return true
-        }
-        guard isDue else { return }
-        mirror.withLock {
-            $0.note(
-                PreferenceError(
-                    .notDurable,
-                    "etcd was restored from an older state or replaced by another cluster, so changes that it had stored may be "
-                        + "lost; the values are read again. If the endpoints lead to different clusters, correct them"
-                )
-            )
-        }
-    }
-
-    /// Merges the names that were put since the mirror's revision; if the count shows removals, reads which names remain.
-    func merge(
-        _ delta: RangeResponse,
-        at revision: Int64,
-        until end: ContinuousClock.Instant
-    ) throws(GatewayClient.Failure) {
-        guard !mirror.withLock({ $0.merge(delta, at: revision) }) else { return }
-        let names: RangeResponse
-        do throws(GatewayClient.Failure) {
-            names = try client.call("/v3/kv/range", within: end - .now) { _ in
-                RangeRequest.names(of: keys, at: revision)
-            }
-        } catch {
-            guard error.reason.isCompacted else { throw error }
-            _ = try readAll(until: end)
-            return
-        }
-        mirror.withLock { $0.merge(delta, keeping: Set((names.kvs ?? []).map(\.key)), at: revision) }
-    }
 }
 
 extension EtcdBackend: WatchDriver.Delegate {
@@ -304,7 +252,7 @@ extension EtcdBackend: WatchDriver.Delegate {
 
     func reread() -> Result<Int64, GatewayFailure> {
         do throws(GatewayClient.Failure) {
-            let revision = try readAll(until: .now + configuration.timeout)
+            let revision = try readAll(within: configuration.timeout).revision
             announceChanges()
             return .success(revision)
         } catch {
@@ -314,15 +262,24 @@ extension EtcdBackend: WatchDriver.Delegate {
 
     func probe(_ endpoint: String, isCounting: Bool) -> Result<ProbeResult, GatewayFailure> {
         do throws(GatewayFailure) {
-            let known = mirror.withLock { $0 }
-            let newest = try newest(at: endpoint, isCounting: isCounting)
+            let place = mirror.withLock { $0.place }
+            let newest = try ask(endpoint, RangeRequest(key: keys.mark))
+            let mark = newest.kvs?.first
+            let revision = newest.header?.revision.value ?? 0
+            var count: Int?
+            if isCounting, place.history(of: mark, at: revision) != .other {
+                // The names at the revision of the mark; if that is compacted already, the next probe that counts will do.
+                var request = RangeRequest.count(of: keys)
+                request.revision = GatewayInteger(revision)
+                do throws(GatewayFailure) {
+                    count = Int(try ask(endpoint, request).count.value)
+                } catch {
+                    guard error.isCompacted else { throw error }
+                }
+            }
             sendQueue()
             announceChanges()
-            let ranges = newest.responses?.compactMap(\.range) ?? []
-            let mark = ranges.first?.kvs?.first
-            let count = isCounting ? Int(ranges.last?.count.value ?? 0) : nil
-            let revision = newest.header?.revision.value ?? 0
-            guard try isSame(known.history(of: mark, at: revision), as: known, at: endpoint) else {
+            guard try isSame(place.history(of: mark, at: revision), as: place, at: endpoint) else {
                 return .success(.otherHistory)
             }
             return .success(
@@ -340,7 +297,7 @@ extension EtcdBackend: WatchDriver.Delegate {
     /// Returns whether the cluster's history is the known one; if that can't be seen any more, the suite has to be read again as well.
     private func isSame(
         _ history: Mirror.History,
-        as known: Mirror,
+        as place: Mirror.Place,
         at endpoint: String
     ) throws(GatewayFailure) -> Bool {
         switch history {
@@ -348,18 +305,11 @@ extension EtcdBackend: WatchDriver.Delegate {
         case .sameIfMarked(let revision):
             var request = RangeRequest(key: keys.mark)
             request.revision = GatewayInteger(revision)
-            do throws(GatewayClient.Failure) {
-                let response: RangeResponse = try client.ask(
-                    endpoint,
-                    "/v3/kv/range",
-                    request,
-                    .probe,
-                    within: configuration.attemptTimeout
-                )
-                if response.kvs?.first == known.mark?.keyValue { return true }
+            do throws(GatewayFailure) {
+                if try ask(endpoint, request).kvs?.first == place.mark?.keyValue { return true }
             } catch {
-                if error.reason.isCompacted { return false }
-                throw error.reason
+                if error.isCompacted { return false }
+                throw error
             }
         case .other: break
         }
@@ -367,12 +317,10 @@ extension EtcdBackend: WatchDriver.Delegate {
         return false
     }
 
-    private func newest(at endpoint: String, isCounting: Bool) throws(GatewayFailure) -> TransactionResponse {
-        let mark = Operation.range(RangeRequest(key: keys.mark))
-        let parts = isCounting ? [mark, .range(.count(of: keys))] : [mark]
-        let request = TransactionRequest(compare: [], success: parts, failure: [])
-        func ask() throws(GatewayClient.Failure) -> TransactionResponse {
-            try client.ask(endpoint, "/v3/kv/txn", request, .probe, within: configuration.attemptTimeout)
+    /// Sends a read of a probe to an endpoint.
+    private func ask(_ endpoint: String, _ request: RangeRequest) throws(GatewayFailure) -> RangeResponse {
+        func ask() throws(GatewayClient.Failure) -> RangeResponse {
+            try client.ask(endpoint, "/v3/kv/range", request, .probe, within: configuration.attemptTimeout)
         }
         do throws(GatewayClient.Failure) { return try ask() } catch {
             guard case .tokenRefused = error.reason, configuration.credentials != nil else { throw error.reason }

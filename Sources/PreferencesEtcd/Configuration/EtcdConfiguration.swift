@@ -34,10 +34,12 @@ public struct EtcdConfiguration: Sendable {
     public var credentials: EtcdCredentials?
     /// The certificates for `https` endpoints; `nil` trusts the authorities that the system trusts.
     public var tls: EtcdTLS?
-    /// The time for which a write, or a read of the whole suite, is tried at all endpoints; the last answer may take `attemptTimeout`
-    /// more. The default is 10 s.
+    /// The time for which a write, or a call that opens the store, is tried at all endpoints; the last answer may take `attemptTimeout`
+    /// more. The default is 10 s. A suite that is not read by then is read further in the background.
     public var timeout = Duration.seconds(10)
-    /// The time that one endpoint has to answer before the next is tried; 2 s by default.
+    /// The time that one endpoint has to begin an answer, or to continue it, before the next is tried; 2 s by default.
+    ///
+    /// Reads of the suite wait longer, up to 30 s, after all endpoints were silent.
     public var attemptTimeout = Duration.seconds(2)
     /// The time without a message of the watch, ±10 %, after which its member is asked whether changes were missed; 10 s by default.
     public var probeInterval = Duration.seconds(10)

@@ -46,6 +46,18 @@ extension EtcdTLS {
     }
 }
 
+extension EtcdTLS {
+    /// The path of the first file with a certificate that is not valid at a time; `nil` if there is none, or a file can't be read.
+    func fileOutOfDate(at time: Date) throws -> String? {
+        try [authority, certificate].compactMap(\.self).first { path in
+            try NIOSSLCertificate.fromPEMFile(path).contains { certificate in
+                let seconds = time_t(time.timeIntervalSince1970)
+                return certificate.notValidAfter < seconds || seconds < certificate.notValidBefore
+            }
+        }
+    }
+}
+
 extension EtcdTLS.Contents {
     /// Returns the configuration for connections; throws if a file is damaged, or the key doesn't belong to the certificate.
     func configuration() throws -> TLSConfiguration {

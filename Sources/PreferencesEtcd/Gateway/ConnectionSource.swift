@@ -6,6 +6,12 @@ internal import NIOPosix
 internal import NIOSSL
 internal import Preferences
 
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
+internal import Foundation
+#endif
+
 /// The connections that use one set of certificates; they are closed with the last reference.
 final class Connections: Sendable {
     let client: HTTPClient
@@ -64,6 +70,14 @@ final class ConnectionSource: Sendable {
 
     /// Requests a check of the files before the next request.
     func setNeedsCheck() { state.withLock { $0.isCheckDue = true } }
+
+    /// Returns the cause of a failed handshake, if it is a file of the configuration whose certificate is out of date.
+    func cause(of text: String) -> String {
+        let path: String?
+        // A file that can't be read is reported when it is checked.
+        do { path = try tls?.fileOutOfDate(at: Date()) } catch { path = nil }
+        return path.map { "\(text) (the certificate in \($0) is out of date)" } ?? text
+    }
 
     /// Returns the connections for a request; checks the files of the certificates first if that is due.
     func current() -> Connections {

@@ -25,6 +25,8 @@ final class GatewayClient: Sendable {
     private let rotation: Lock<EndpointRotation>
     private let tokens: Lock<TokenKeeper>
     private let cluster = Lock(Cluster())
+    /// The time that a read waits for an answer to begin; doubled after each of the endpoints was silent for it, and shortened by an answer.
+    private let readPatience: Lock<Duration>
 
     private struct Cluster {
         /// The number of the cluster that has answered last.
@@ -42,6 +44,7 @@ final class GatewayClient: Sendable {
         self.record = record
         credentials = configuration.credentials
         attemptTimeout = configuration.attemptTimeout
+        readPatience = Lock(configuration.attemptTimeout)
         random = configuration.random
         rotation = Lock(EndpointRotation(configuration.endpoints, random: configuration.random))
         tokens = Lock(TokenKeeper(hasUser: configuration.credentials != nil))
@@ -74,7 +77,12 @@ final class GatewayClient: Sendable {
             let failure: GatewayFailure
             do throws(Failure) {
                 let kind: RequestKind = path == "/v3/kv/txn" ? .write : .read
-                return try ask(endpoint, path, request(isRepeated), kind, within: min(attemptTimeout, end - .now))
+                let patience = kind == .read ? readPatience.withLock { $0 } : attemptTimeout
+                let limit = min(patience, end - .now)
+                let start = ContinuousClock.now
+                let response: Response = try ask(endpoint, path, request(isRepeated), kind, within: limit, until: end)
+                if kind == .read { noteRead(in: start.duration(to: .now)) }
+                return response
             } catch {
                 failure = error.reason
                 isRepeated = isRepeated || error.isInDoubt
@@ -96,21 +104,34 @@ final class GatewayClient: Sendable {
             guard failure.isTemporary else { throw Failure(reason: failure, isInDoubt: isRepeated) }
             leave(endpoint)
             let wait = pause.next()
+            if wait > .zero, case .unreachable = failure {
+                // All endpoints are silent: they may be busy with the reads of a whole fleet, and those that are given up cost as much.
+                readPatience.withLock { $0 = max(min($0 * 2, RetryPause.longest), attemptTimeout) }
+            }
             guard ContinuousClock.now + wait < end else { throw Failure(reason: failure, isInDoubt: isRepeated) }
             record(.retry(endpoint: endpoint, reason: failure, pause: wait))
             if wait > .zero { Pause.sleep(microseconds: UInt32(wait / .microseconds(1))) }
         }
     }
 
+    /// Shortens the time that the next read waits, to twice the time of this one.
+    private func noteRead(in duration: Duration) {
+        readPatience.withLock { $0 = min($0, max(duration * 2, attemptTimeout)) }
+    }
+
     /// Sends a request to one endpoint once, and returns the answer.
+    ///
+    /// It fails if nothing arrives for `timeout`, and at `end`, or if that is `nil`, after `timeout`.
     func ask<Response: Decodable>(
         _ endpoint: String,
         _ path: String,
         _ request: some Encodable,
         _ kind: RequestKind,
-        within timeout: Duration
+        within timeout: Duration,
+        until end: ContinuousClock.Instant? = nil
     ) throws(Failure) -> Response {
         var complete = GatewayRequest(endpoint: endpoint, path: path, body: Data())
+        complete.end = end ?? .now + timeout
         do throws(GatewayFailure) {
             complete.body = try Self.encode(request)
             complete.token = try token(from: endpoint, within: timeout)
@@ -137,7 +158,8 @@ final class GatewayClient: Sendable {
     /// Has a closure called whenever another cluster than before answers.
     func observeCluster(_ changed: @escaping @Sendable () -> Void) { cluster.withLock { $0.changed = changed } }
 
-    private func noteCluster(of header: ResponseHeader?) {
+    /// Records which cluster an answer or a message of a watch is of.
+    func noteCluster(of header: ResponseHeader?) {
         guard let identifier = header?.cluster else { return }
         let changed = cluster.withLock { cluster in
             let before = exchange(&cluster.identifier, with: identifier)
@@ -153,7 +175,12 @@ final class GatewayClient: Sendable {
             return nil
         }
         let body = try Self.encode(AuthenticateRequest(name: credentials.user, password: credentials.password()))
-        let request = GatewayRequest(endpoint: endpoint, path: "/v3/auth/authenticate", body: body)
+        let request = GatewayRequest(
+            endpoint: endpoint,
+            path: "/v3/auth/authenticate",
+            body: body,
+            end: .now + timeout
+        )
         let response: AuthenticateResponse = try send(request, .authenticate, within: timeout)
         guard let token = response.token else { throw .notUnderstood("an answer without a token") }
         tokens.withLock { $0.set(token) }

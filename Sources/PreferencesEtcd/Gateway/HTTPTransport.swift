@@ -35,11 +35,12 @@ final class HTTPTransport: Transport {
         defer { withExtendedLifetime(connections) {} }
         let response: AnswerDelegate.Response
         do {
-            response = try connections.client.execute(
-                request: try Self.request(request),
-                delegate: answer,
-                deadline: .now() + TimeAmount(timeout)
-            ).wait()
+            let task = connections.client.execute(request: try Self.request(request), delegate: answer)
+            task.futureResult.whenComplete { _ in answer.end() }
+            if !answer.isComplete(within: timeout, until: request.end) {
+                task.fail(reason: HTTPClientError.deadlineExceeded)
+            }
+            response = try task.wait()
         } catch {
             let text = text(of: error, at: request.endpoint)
             throw answer.isSent ? .unreachable(text) : .unconnected(text)
@@ -97,9 +98,12 @@ final class HTTPTransport: Transport {
     }
 
     private func text(of error: any Error, at endpoint: String) -> String {
-        let cause = (error as? HTTPClientError)?.shortDescription ?? "\(error)"
-        // The certificates may have been replaced, and the next attempt may succeed.
-        if cause.contains("SSL") { connections.setNeedsCheck() }
+        var cause = (error as? HTTPClientError)?.shortDescription ?? "\(error)"
+        if cause.contains("SSL") {
+            // The certificates may have been replaced, and the next attempt may succeed.
+            connections.setNeedsCheck()
+            cause = connections.cause(of: cause)
+        }
         return "\(endpoint): \(cause)"
     }
 }
@@ -114,17 +118,35 @@ private struct HTTPStream: TransportStream {
     func cancel() { cancelling() }
 }
 
-/// A delegate that collects an answer, and records whether the request was sent.
+/// A delegate that collects an answer, and records whether the request was sent and when some of the answer arrived last.
 private final class AnswerDelegate: HTTPClientResponseDelegate {
     struct Response: Sendable {
         var status = HTTPResponseStatus.ok
         var body = Data()
     }
 
+    private struct Progress {
+        var isEnded = false
+        var last = ContinuousClock.now
+    }
+
     private let response = Lock(Response())
     private let sent = Lock(false)
+    private let progress = Condition(Progress())
 
     var isSent: Bool { sent.withLock { $0 } }
+
+    func end() { progress.signal { $0.isEnded = true } }
+
+    /// Waits for the end; returns false if nothing arrives for a time, or at a deadline.
+    func isComplete(within timeout: Duration, until deadline: ContinuousClock.Instant?) -> Bool {
+        progress.wait { progress in
+            if progress.isEnded { return .done(true) }
+            let silenceEnd = progress.last + timeout
+            let rest = min(silenceEnd, deadline ?? silenceEnd) - .now
+            return rest > .zero ? .until(rest) : .done(false)
+        }
+    }
 
     func didSendRequestHead(task: HTTPClient.Task<Response>, _ head: HTTPRequestHead) {
         sent.withLock { $0 = true }
@@ -137,6 +159,8 @@ private final class AnswerDelegate: HTTPClientResponseDelegate {
 
     func didReceiveBodyPart(task: HTTPClient.Task<Response>, _ buffer: ByteBuffer) -> EventLoopFuture<Void> {
         response.withLock { $0.body.append(contentsOf: buffer.readableBytesView) }
+        // Not a signal: the waiting thread reads it when the time since the last part is over.
+        progress.withLock { $0.last = .now }
         return task.eventLoop.makeSucceededVoidFuture()
     }
 

@@ -15,9 +15,24 @@ struct RetryPause: Sendable {
         return Self.pause(after: failures / endpointCount).jittered(by: 0.5, random())
     }
 
-    /// Returns 50 ms after the first failure, and twice as much after each further one, up to 1 s.
-    static func pause(after failures: Int) -> Duration {
-        min(.seconds(1), .milliseconds(50) * (1 << min(max(failures - 1, 0), 10)))
+    /// The longest pause of a store without a watch, and the longest wait for a busy server.
+    static let longest = Duration.seconds(30)
+
+    /// Returns 50 ms after the first failure, and twice as much after each further one, up to a limit.
+    ///
+    /// - Parameters:
+    ///   - failures: The number of failures in a row.
+    ///   - limit: The limit; 1 s for a call, which has some seconds, `longest` for a store that waits for a server.
+    static func pause(after failures: Int, atMost limit: Duration = .seconds(1)) -> Duration {
+        min(limit, .milliseconds(50) * (1 << min(max(failures - 1, 0), 10)))
+    }
+
+    /// Returns the pause after conflicts in a row: none after each odd one, as the next request at once, with the values of the answer,
+    /// is the likeliest to be stored while another process writes without a pause; after the second one up to 1 ms, and up to twice
+    /// as much after each further even one, but at most 64 ms.
+    static func pause(afterConflicts count: Int, random: Double) -> Duration {
+        guard count > 0, count.isMultiple(of: 2) else { return .zero }
+        return .milliseconds(1) * (1 << min(count / 2 - 1, 6)) * random
     }
 }
 

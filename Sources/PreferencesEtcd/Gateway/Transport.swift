@@ -13,6 +13,8 @@ struct GatewayRequest: Sendable {
     var path: String
     var body: Data
     var token: String?
+    /// The time by which the whole answer must have arrived; `nil` for any time while some of it arrives within the timeout.
+    var end: ContinuousClock.Instant?
 }
 
 extension GatewayRequest: CustomReflectable {
@@ -22,7 +24,9 @@ extension GatewayRequest: CustomReflectable {
 
 /// The connection of a client to its endpoints; tests replace it to inject faults.
 protocol Transport: Sendable {
-    /// Sends a request and returns the whole answer; blocks the calling thread for `timeout` at most.
+    /// Sends a request and returns the whole answer; blocks the calling thread.
+    ///
+    /// It fails if nothing arrives for `timeout`, as a large answer or a slow link needs time, or at the request's `end`.
     func send(_ request: GatewayRequest, timeout: Duration) throws(GatewayFailure) -> Data
 
     /// Sends a request, and calls `receive` with each line of the answer in order, on a thread of the transport.

@@ -38,6 +38,8 @@ struct RangeResponse: KeyResponse, Sendable {
     var kvs: [KeyValue]?
     /// The number of keys in the range, including those that `kvs` omits.
     var count: GatewayInteger?
+    /// Whether the request's limit has cut off keys.
+    var more: Bool?
 }
 
 struct TransactionResponse: KeyResponse, Sendable {

@@ -6,11 +6,7 @@ extension PreferenceError {
         let text = failure.text
         switch failure {
         case .unconnected where text.contains("SSL"), .unreachable where text.contains("SSL"):
-            self.init(
-                .unavailable,
-                "no encrypted connection can be made; check the configuration's tls, and which authority signed the servers' "
-                    + "certificates and the client's: \(text)"
-            )
+            self.init(handshake: text)
         case .unconnected, .unreachable, .transient:
             self.init(
                 .unavailable,
@@ -78,5 +74,34 @@ extension PreferenceError {
             .outcomeUnknown,
             "no endpoint of etcd confirmed whether the change is stored; read it again when one answers: \(reason.text)"
         )
+    }
+
+    /// Creates the error for a handshake that failed.
+    private init(handshake text: String) {
+        if text.contains("out of date") || text.contains("CERTIFICATE_EXPIRED") {
+            self.init(
+                .unavailable,
+                "no encrypted connection can be made; a certificate of the configuration's tls is out of date, so replace its "
+                    + "file, or correct the clock: \(text)"
+            )
+        } else if text.contains("CERTIFICATE_VERIFY_FAILED") {
+            self.init(
+                .unavailable,
+                "no encrypted connection can be made; the server's certificate is not signed by an authority that the "
+                    + "configuration's tls trusts, has expired, or is for another host: \(text)"
+            )
+        } else if text.contains("ALERT") {
+            self.init(
+                .unavailable,
+                "no encrypted connection can be made; the server rejects the client's certificate; check which authority "
+                    + "signed it, and until when it is valid: \(text)"
+            )
+        } else {
+            self.init(
+                .unavailable,
+                "no encrypted connection can be made; check the configuration's tls, and which authority signed the servers' "
+                    + "certificates and the client's: \(text)"
+            )
+        }
     }
 }

@@ -3,8 +3,8 @@ internal import Preferences
 
 /// The keys of one suite: `prefix/suite/name`.
 ///
-/// Names that are equal as Swift strings have the same key, which is in normalization form C. Two further keys of the suite, the
-/// mark before all names and the fence after them, are outside the range that is watched; see `WriteMark`.
+/// Names that are equal as Swift strings have the same key, which is in normalization form C. The further keys of the suite, the
+/// mark before all names and the fence and guards after them, are outside the range that is watched; see `WriteMark`.
 struct KeySpace: Hashable, Sendable {
     /// The prefix of all keys of the suite.
     let start: Data
@@ -29,11 +29,22 @@ struct KeySpace: Hashable, Sendable {
     var fence: Data { start + [Self.fenceByte] }
     /// The last byte of the fence's key; no name contains it, as it never occurs in UTF-8.
     static let fenceByte: UInt8 = 0xFF
+    /// The range of the keys that `removalGuard(of:)` returns, which excludes its end.
+    var removalGuards: (start: Data, end: Data) { (fence + [0], end) }
     /// The range of the names' keys, which excludes its end.
     var names: (start: Data, end: Data) { (start + [0], fence) }
 
     func key(of name: String) -> Data {
         start + Data(name.precomposedStringWithCanonicalMapping.utf8)
+    }
+
+    /// Returns the key that each removal of a name puts, one of 256.
+    ///
+    /// A key for each name would remain for ever; with 256, two names share one so rarely that first sets seldom conflict with a
+    /// removal. All processes must agree about the keys, so the hash (FNV-1a of 32 bits, folded to 8) must not change.
+    func removalGuard(of key: Data) -> Data {
+        let hash = key.dropFirst(start.count).reduce(2_166_136_261 as UInt32) { ($0 ^ UInt32($1)) &* 16_777_619 }
+        return fence + [UInt8(truncatingIfNeeded: hash ^ hash >> 8 ^ hash >> 16 ^ hash >> 24)]
     }
 
     /// Returns the range of the keys whose names begin with a prefix, or of all names for an empty prefix.

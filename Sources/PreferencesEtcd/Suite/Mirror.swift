@@ -78,22 +78,23 @@ struct Mirror: Sendable {
 
     // MARK: The history
 
+    /// What the mirror knows of the cluster's history, without the values.
+    struct Place: Sendable {
+        /// The newest revision that the mirror has any change of.
+        var newest: Int64
+        /// The suite's mark, and the revision at which it was this one; `nil` if it is unknown.
+        var mark: (keyValue: KeyValue?, revision: Int64)?
+    }
+
+    /// The place at this time.
+    var place: Place { Place(newest: newest, mark: mark) }
+
     /// The relation of the cluster's history to the one that the mirror is of.
     enum History: Hashable, Sendable {
         case same
         /// The mark was put since, so the history is the same if it had the known mark before: at this revision.
         case sameIfMarked(at: Int64)
         case other
-    }
-
-    /// Returns which history a cluster has whose mark is `current` at a revision.
-    func history(of current: KeyValue?, at revision: Int64) -> History {
-        // An answer of the same history is never older than what was known before the request.
-        if revision < newest { return .other }
-        guard let mark else { return .same }
-        if revision < mark.revision { return .other }
-        if current == mark.keyValue { return .same }
-        return (current?.modRevision.value ?? 0) > mark.revision ? .sameIfMarked(at: mark.revision) : .other
     }
 
     /// Records the suite's mark at a revision.
@@ -260,5 +261,17 @@ struct Mirror: Sendable {
                     + "skipped and kept. Correct it or delete it"
             )
         )
+    }
+}
+
+extension Mirror.Place {
+    /// Returns which history a cluster has whose mark is `current` at a revision.
+    func history(of current: KeyValue?, at revision: Int64) -> Mirror.History {
+        // An answer of the same history is never older than what was known before the request.
+        if revision < newest { return .other }
+        guard let mark else { return .same }
+        if revision < mark.revision { return .other }
+        if current == mark.keyValue { return .same }
+        return (current?.modRevision.value ?? 0) > mark.revision ? .sameIfMarked(at: mark.revision) : .other
     }
 }

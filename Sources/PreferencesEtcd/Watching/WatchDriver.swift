@@ -6,6 +6,10 @@ final class WatchDriver: Sendable {
     private struct Inbox {
         /// The inputs, each with the number of the stream that it came from, if any.
         var inputs = FirstInFirstOut<(input: WatchStateMachine.Input, stream: Int?)>()
+        /// Whether `waiting` has yet to be passed to the machine; once, however often it was requested.
+        var isAwaited = false
+        /// Whether `historyEnded` has yet to be passed.
+        var hasHistoryEnded = false
         /// The number of the current stream; inputs of closed streams are dropped.
         var stream: Int?
         /// The number of the stream of a replacement that is being opened.
@@ -45,13 +49,17 @@ final class WatchDriver: Sendable {
         random = configuration.random
     }
 
-    /// Starts the watch after a revision, or if that is `nil` reads the suite first; later calls do nothing.
+    /// Starts the watch after a revision, or if that is `nil` reads the suite first; later calls shorten the pause before it is opened.
     func start(after revision: Int64?, _ delegate: some Delegate) throws(PreferenceError) {
         let isFirst = inbox.withLock { inbox in
             defer { inbox.isStarted = true }
             return !inbox.isStarted
         }
-        guard isFirst else { return }
+        guard isFirst else {
+            // A server has just answered, and the store must receive the changes.
+            if revision != nil { probeNow() }
+            return
+        }
         let isRunning = WorkerQueue.startThread("etcd watch") { [weak delegate] in
             self.run(after: revision) { delegate }
         }
@@ -64,11 +72,12 @@ final class WatchDriver: Sendable {
         }
     }
 
-    /// Requests a probe of the watch's member, which also sends the queued writes.
-    func probeNow() { inbox.signal { $0.inputs.append((.waiting, nil)) } }
+    /// Requests a probe of the watch's member, which also sends the queued writes; without a watch, shortens the pause before it is opened
+    /// to a second.
+    func probeNow() { inbox.signal { $0.isAwaited = true } }
 
     /// Has the suite read again, because another history has answered.
-    func endHistory() { inbox.signal { $0.inputs.append((.historyEnded, nil)) } }
+    func endHistory() { inbox.signal { $0.hasHistoryEnded = true } }
 
     /// Moves the watch to a new connection to the same member, without missing a change.
     func renewConnection() { inbox.signal { $0.renewal = .now } }
@@ -76,13 +85,20 @@ final class WatchDriver: Sendable {
     func stop() { inbox.signal { $0.isStopped = true } }
 
     private func run(after revision: Int64?, _ delegate: () -> (any Delegate)?) {
-        var machine = WatchStateMachine(attemptTimeout: attemptTimeout, probeInterval: probeInterval, random: random)
+        var machine = WatchStateMachine(
+            endpointCount: client.endpoints.count,
+            attemptTimeout: attemptTimeout,
+            probeInterval: probeInterval,
+            random: random
+        )
         var watch = Watches(rebalanceAt: nextRebalance)
         defer {
             watch.current.stream?.cancel()
             watch.replacement.stream?.cancel()
         }
         var inputs: [WatchStateMachine.Input] = [.begin(after: revision)]
+        // The end of the pause before the watch is opened, which no input moves.
+        var pause: (start: ContinuousClock.Instant, end: ContinuousClock.Instant)?
         while true {
             while !inputs.isEmpty {
                 for action in machine.handle(inputs.removeFirst()) {
@@ -90,7 +106,12 @@ final class WatchDriver: Sendable {
                     if let input = perform(action, &watch, delegate) { inputs.append(input) }
                 }
             }
-            guard let input = next(machine, watch) else { return }
+            if !machine.isPausing {
+                pause = nil
+            } else if pause == nil {
+                pause = (.now, .now + (machine.patience ?? .zero))
+            }
+            guard let input = next(machine, watch, pause) else { return }
             inputs = [input]
         }
     }
@@ -219,6 +240,10 @@ final class WatchDriver: Sendable {
 
     private func receive(_ part: StreamPart, from stream: Int) {
         let input = Self.input(of: part)
+        // A replacement at another cluster must not be used: the end of the history arrives before its message.
+        if case .response(let response) = input, inbox.withLock({ $0.stream == stream || $0.replacement == stream }) {
+            client.noteCluster(of: response.header)
+        }
         inbox.signal { inbox in
             guard inbox.stream == stream || inbox.replacement == stream else { return }
             if inbox.stream == stream { inbox.lastMessage = .now }
@@ -241,13 +266,24 @@ final class WatchDriver: Sendable {
     }
 
     /// Waits for the next input or timer, and returns the input for it; `nil` if the watch was stopped.
-    private func next(_ machine: WatchStateMachine, _ watch: Watches) -> WatchStateMachine.Input? {
+    private func next(
+        _ machine: WatchStateMachine,
+        _ watch: Watches,
+        _ pause: (start: ContinuousClock.Instant, end: ContinuousClock.Instant)?
+    ) -> WatchStateMachine.Input? {
         var timers: [(end: ContinuousClock.Instant, input: WatchStateMachine.Input?)] = []
-        if let patience = machine.patience { timers.append((.now + patience, nil)) }
+        if let pause {
+            timers.append((pause.end, nil))
+        } else if let patience = machine.patience {
+            timers.append((.now + patience, nil))
+        }
         if let end = watch.replacementDeadline { timers.append((end, .moved(false))) }
         if machine.mayMove, let end = watch.rebalanceAt { timers.append((end, .move)) }
+        let awaitedEnd = machine.patienceWhenAwaited.map { (pause?.start ?? .now) + $0 }
         return inbox.wait { inbox in
             if inbox.isStopped { return .done(nil) }
+            // First, as the messages of the stream may be of the other history.
+            if exchange(&inbox.hasHistoryEnded, with: false) { return .done(.historyEnded) }
             while let (input, stream) = inbox.inputs.popFirst() {
                 guard let stream else { return .done(input) }
                 if stream == inbox.replacement { return .done(.moved(Self.isOpening(input))) }
@@ -257,11 +293,13 @@ final class WatchDriver: Sendable {
                 return .done(input)
             }
             let renewal = machine.mayMove ? inbox.renewal.map { (end: $0, input: WatchStateMachine.Input.move) } : nil
-            guard let first = (timers + [renewal].compactMap(\.self)).min(by: { $0.end < $1.end }) else {
+            let awaited = inbox.isAwaited ? awaitedEnd.map { (end: $0, input: WatchStateMachine.Input.waiting) } : nil
+            guard let first = (timers + [renewal, awaited].compactMap(\.self)).min(by: { $0.end < $1.end }) else {
                 return .until(nil)
             }
             let rest = first.end - .now
             guard rest <= .zero else { return .until(rest) }
+            if pause != nil || first.end == awaited?.end { inbox.isAwaited = false }
             return .done(first.input ?? .silence(since: .now - inbox.lastMessage))
         }
     }

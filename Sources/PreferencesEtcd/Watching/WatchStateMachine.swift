@@ -11,7 +11,7 @@ struct WatchStateMachine: Sendable {
         case ended(GatewayFailure)
         /// `patience` has passed without an input; the stream has sent nothing for the duration.
         case silence(since: Duration)
-        /// A write is queued although the watch is open.
+        /// A write is queued although the watch is open, or a server has answered although it isn't, and `patienceWhenAwaited` is over.
         case waiting
         case probed(Result<ProbeResult, GatewayFailure>)
         /// Another history than that of the watch has answered.
@@ -58,6 +58,8 @@ struct WatchStateMachine: Sendable {
     private(set) var nextRevision: Int64?
     private var state = State.idle
     private var failures = 0
+    /// Whether the pause is the one after the end of a history.
+    private var isAfterHistory = false
     /// Whether the watch was open before.
     private var wasOpen = false
     /// Whether the watch was reopened because it missed changes, and hasn't delivered any or passed a probe since.
@@ -65,6 +67,7 @@ struct WatchStateMachine: Sendable {
     /// Whether a replacement is being opened.
     private var isMoving = false
     private var probeCount = 0
+    private let endpointCount: Int
     private let attemptTimeout: Duration
     private let probeInterval: Duration
     private let renewal: Duration
@@ -76,17 +79,20 @@ struct WatchStateMachine: Sendable {
     /// Creates a machine that waits for `begin`.
     ///
     /// - Parameters:
+    ///   - endpointCount: The number of endpoints, which are tried in turn.
     ///   - attemptTimeout: The time that a watch may take to open.
     ///   - probeInterval: The time without a message after which the member is probed.
     ///   - renewal: The time without a message after which a stream is replaced. It must be longer than the 10 min after which etcd
     ///     sends its revision on a stream without events, as only a broken stream is silent for longer.
     ///   - random: Returns a number in 0..<1 that varies pauses and probes; 0.5 leaves them unchanged.
     init(
+        endpointCount: Int = 1,
         attemptTimeout: Duration,
         probeInterval: Duration,
         renewal: Duration = .seconds(15 * 60),
         random: @escaping @Sendable () -> Double = { 0.5 }
     ) {
+        self.endpointCount = endpointCount
         self.attemptTimeout = attemptTimeout
         self.probeInterval = probeInterval
         self.renewal = renewal
@@ -100,9 +106,24 @@ struct WatchStateMachine: Sendable {
         case .opening: attemptTimeout
         case .watching: probeInterval.jittered(by: 0.1, random())
         case .lagging: min(.seconds(1), probeInterval)
-        case .pausing: RetryPause.pause(after: failures).jittered(by: 0.5, random())
+        case .pausing:
+            // The pause grows after all endpoints were tried; before, the next one is tried after the shortest.
+            RetryPause.pause(
+                after: failures.isMultiple(of: endpointCount) ? failures / endpointCount : 1,
+                atMost: RetryPause.longest
+            ).jittered(by: 0.5, random())
         }
     }
+
+    /// The time since the last attempt to open the watch after which the next may be made if a server has answered, and after which
+    /// `waiting` may be passed; `nil` if it has to wait for all of `patience`.
+    var patienceWhenAwaited: Duration? {
+        guard case .pausing = state else { return .zero }
+        return isAfterHistory ? nil : .seconds(1)
+    }
+
+    /// Whether the watch pauses before it is opened.
+    var isPausing: Bool { state == .pausing }
 
     /// Whether the watch can move to another connection: it is open, and not moving already.
     var mayMove: Bool { isOpen && !isMoving && nextRevision != nil }
@@ -135,8 +156,10 @@ struct WatchStateMachine: Sendable {
             }
             return endPatience()
         case .waiting:
-            if case .watching = state { return endPatience() }
-            return []
+            switch state {
+            case .watching, .pausing: return endPatience()
+            default: return []
+            }
         case .probed(.success(.current)):
             guard case .probing = state else { return [] }
             state = .watching
@@ -241,12 +264,14 @@ struct WatchStateMachine: Sendable {
         isReopened = false
         guard state != .idle, state != .rereading else { return [] }
         failures = max(failures, 1)
+        isAfterHistory = true
         state = .pausing
         return [.close]
     }
 
     private mutating func fail(_ failure: GatewayFailure) -> [Action] {
         failures += 1
+        isAfterHistory = false
         state = .pausing
         var actions: [Action] = [.becameDisconnected(failure)]
         if case .tokenRefused = failure { actions.append(.renewToken) } else { actions.append(.leaveEndpoint) }

@@ -8,7 +8,7 @@ internal import Foundation
 
 /// A builder of an etcd transaction that stores changes if none of the keys involved was modified since it was read.
 ///
-/// Each key that is written is compared too, and the mark if one of them is absent: so a request that arrives late, or twice,
+/// Each key that is written is compared too, and the guard of its removals if it is absent: so a request that arrives late, or twice,
 /// can't be stored after a newer write or removal. Without changes it only checks whether the keys are unmodified.
 struct TransactionBuilder: Sendable {
     let keys: KeySpace
@@ -21,7 +21,9 @@ struct TransactionBuilder: Sendable {
     /// The revision up to which the mirror was complete.
     let revision: Int64
     private let comparisons: [Comparison]
-    private let writes: [Operation]
+    private var writes: [Operation]
+    /// The writes without the guards of the removed names.
+    private let unguardedWrites: [Operation]
 
     /// Creates a transaction.
     ///
@@ -56,6 +58,12 @@ struct TransactionBuilder: Sendable {
                 writes.append(.delete(DeleteRequest(key: key)))
             }
         }
+        unguardedWrites = try Self.packed(writes, limit: limit)
+        let removed = changes.filter { $0.value == nil }.keys
+        // A transaction must not put a key twice.
+        for guardKey in Set(removed.map { [keys] in keys.removalGuard(of: keys.key(of: $0)) }) {
+            writes.append(.put(PutRequest(key: guardKey, value: WriteMark.removal)))
+        }
         self.writes = try Self.packed(writes, limit: limit)
         // For a nested transaction, etcd subtracts the outer one's comparisons from the limit.
         let isPacked = writes.count >= limit
@@ -75,11 +83,12 @@ struct TransactionBuilder: Sendable {
         )
     }
 
-    /// The same transaction without the mark, as a cluster without space rejects any put; `nil` if it puts values or has no mark.
+    /// The same transaction without the mark and guards, as a cluster without space rejects any put; `nil` if it puts values or has no mark.
     var unmarked: TransactionBuilder? {
         guard mark != nil, changes.values.allSatisfy({ $0 == nil }) else { return nil }
         var builder = self
         builder.mark = nil
+        builder.writes = unguardedWrites
         return builder
     }
 
@@ -135,15 +144,37 @@ struct TransactionBuilder: Sendable {
             ]
         }
         var comparisons = compared.map { Comparison(key: $0, modRevision: mirror.entries[$0]?.modRevision ?? 0) }
-        // A comparison that failed must never hold again, or a delayed copy of the request could be stored later. An absent key
-        // compares as before after it was put and removed; the mark doesn't.
-        if isWrite, compared.contains(where: { mirror.entries[$0] == nil }) {
-            comparisons.append(Comparison(key: keys.mark, result: .less, modRevision: mirror.newest + 1))
+        if isWrite {
+            comparisons += guards(
+                of: compared.filter { mirror.entries[$0] == nil },
+                isComplete: condition.isComplete,
+                mirror,
+                limit: limit - compared.count
+            )
         }
         if condition.isComplete {
             comparisons.append(Comparison(key: start, rangeEnd: end, result: .less, modRevision: mirror.revision + 1))
         }
         return comparisons
+    }
+
+    /// Returns the comparisons of the guards of absent keys; of all guards if any further key must be absent, or if they exceed the limit.
+    ///
+    /// A comparison that failed must never hold again, or a delayed copy of the request could be stored later. An absent key
+    /// compares as before after it was put and removed; its guard doesn't, as each removal puts it. A set of an absent name puts no
+    /// guard, so those of different names don't conflict.
+    private static func guards(
+        of absent: some Collection<Data>,
+        isComplete: Bool,
+        _ mirror: Mirror,
+        limit: Int
+    ) -> [Comparison] {
+        let guards = Set(absent.map(mirror.keys.removalGuard(of:)))
+        guard isComplete || guards.count > limit else {
+            return guards.map { Comparison(key: $0, result: .less, modRevision: mirror.newest + 1) }
+        }
+        let (start, end) = mirror.keys.removalGuards
+        return [Comparison(key: start, rangeEnd: end, result: .less, modRevision: mirror.newest + 1)]
     }
 
     /// Returns the operations, in nested transactions if they exceed the limit: etcd limits each transaction, not their sum.
