@@ -34,10 +34,10 @@ enum Terminal {
     /// A program that waits for changes would notice only when it writes its next line.
     static func endWithReader() {
         DispatchQueue(label: "prefs.reader").async {
-            // No event is requested: poll(2) reports a closed reader anyway.
+            // No event is requested: poll(2) reports a closed reader anyway, Linux as an error and macOS as a hangup.
             var output = pollfd(fd: STDOUT_FILENO, events: 0, revents: 0)
             while poll(&output, 1, -1) < 0, errno == EINTR {}
-            if output.revents & Int16(POLLERR) != 0 { raise(SIGPIPE) }
+            if output.revents & Int16(POLLERR | POLLHUP) != 0 { raise(SIGPIPE) }
         }
     }
 
