@@ -53,13 +53,28 @@ extension FieldState {
     }
 }
 
-/// A field for text, which sets it when it is submitted or loses the focus.
+/// A text that is being typed, for the preference whose field showed it.
+struct FieldDraft {
+    let text: String
+    let editor: FieldEditor
+    let resets: Int
+    /// The text that the field showed when this one was rejected.
+    var rejectedOver: String?
+
+    /// Returns whether a field shows the draft in place of the value.
+    func isShown(in editor: FieldEditor, over shown: String) -> Bool {
+        AnyPreference(base: self.editor.preference) == AnyPreference(base: editor.preference)
+            && resets == editor.history.wrappedValue.resets && (rejectedOver ?? shown) == shown
+    }
+}
+
+/// A field for text, which sets it when it is submitted, loses the focus or disappears.
 struct FieldText: View {
     let field: FieldState
     let editor: FieldEditor
     var isSecret = false
     /// The text that is being typed; `nil` while the value is shown.
-    @State private var draft: String?
+    @State private var draft: FieldDraft?
     @FocusState private var isFocused: Bool
 
     var body: some View {
@@ -68,6 +83,7 @@ struct FieldText: View {
                 .focused($isFocused)
                 .onSubmit { commit() }
                 .onChange(of: isFocused) { if !isFocused { commit() } }
+                .onDisappear { commit() }
         }
     }
 
@@ -82,19 +98,29 @@ struct FieldText: View {
 
     private var text: Binding<String> {
         let draft = $draft
-        let shown = field.form?.fieldText ?? ""
+        let (editor, shown) = (editor, field.text)
         return Binding {
-            draft.wrappedValue ?? shown
+            guard let typed = draft.wrappedValue, typed.isShown(in: editor, over: shown) else { return shown }
+            return typed.text
         } set: { text, _ in
-            draft.wrappedValue = text
+            let resets = editor.history.wrappedValue.resets
+            draft.wrappedValue = FieldDraft(text: text, editor: editor, resets: resets)
         }
     }
 
     private func commit() {
-        guard let draft else { return }
+        // Set by another event already, or rejected.
+        guard let draft, draft.rejectedOver == nil else { return }
+        // The preference in whose field it was typed, which may have another one now.
+        let preference = draft.editor.preference
+        let shown = isSecret ? "" : preference.fieldText(of: preference.form())
         // An empty text doesn't mean an empty secret, which nobody would see.
-        if isSecret, draft.isEmpty || editor.set(draft) { return self.draft = nil }
-        if !isSecret, draft == field.form?.fieldText ?? "" || editor.set(draft) { self.draft = nil }
+        let isUnchanged = draft.text == shown || draft.resets != draft.editor.history.wrappedValue.resets
+        if isUnchanged || draft.editor.set(draft.text) {
+            self.draft = nil
+        } else {
+            self.draft?.rejectedOver = shown
+        }
     }
 }
 #endif

@@ -4,7 +4,8 @@ internal import SwiftUI
 
 /// A preference whose values controls show and set, without its static type.
 ///
-/// Controls of simple types edit the form that the type has by itself, whichever coding stores it; others edit the stored form.
+/// Controls of simple types edit the form that the type has by itself, whichever coding stores it; others edit the stored form, and for
+/// a member of another value nothing.
 protocol EditablePreference: DeclaredPreference {
     /// Returns the same preference in another store.
     func inStore(_ store: PreferenceStore) -> any EditablePreference
@@ -12,10 +13,14 @@ protocol EditablePreference: DeclaredPreference {
     func fieldState() -> FieldState
     /// Returns the form of the value; registers with Observation.
     func form() -> PropertyListValue?
+    /// Returns the text that a field shows for a form of the value.
+    func fieldText(of form: PropertyListValue?) -> String
     /// Sets a form, or `nil`; returns the error of a rejected one.
     func set(form: PropertyListValue?) -> PreferenceError?
     /// Sets a value that is written as text; returns the error of a rejected one.
     func set(text: String) -> PreferenceError?
+    /// Removes the stored value; returns the error if that fails.
+    func removeStored() -> PreferenceError?
     /// A binding to the value, if it is of this type.
     func binding<Part: Sendable>(as type: Part.Type) -> Binding<Part>?
 }
@@ -25,10 +30,13 @@ struct FieldState {
     var title: String
     var control: PreferenceControl
     var form: PropertyListValue?
+    /// The form as a text field shows it; empty for a secret.
+    var text = ""
     var choices: [FieldChoice] = []
     var notes: [String] = []
     var isOptional: Bool
-    var isManaged: Bool
+    /// Whether controls are enabled.
+    var isEditable: Bool
     var isSet: Bool
     var isShown: Bool
     var isColor = false
@@ -40,11 +48,25 @@ struct FieldChoice: Hashable {
     let title: String
 }
 
+/// What has happened in a field since it was shown.
+struct FieldHistory {
+    /// The value that was set last and rejected.
+    var rejection: FieldRejection?
+    /// The number of resets, each of which drops what was typed before.
+    var resets = 0
+}
+
+/// The reason why a value was rejected, shown until the preference or its value is another.
+struct FieldRejection: Equatable {
+    let message: String
+    let preference: AnyPreference
+    let form: PropertyListValue?
+}
+
 /// Sets the values of a field's controls.
 struct FieldEditor: Sendable {
     let preference: any EditablePreference
-    /// The reason why the value that was set last was rejected.
-    let rejection: Binding<String?>
+    let history: Binding<FieldHistory>
 
     /// Returns a binding to a part of a form, or to another type that stands for it.
     func binding<Part: Sendable>(
@@ -63,15 +85,21 @@ struct FieldEditor: Sendable {
 
     /// Removes the stored value.
     func reset() {
-        preference.reset()
-        note(nil)
+        history.wrappedValue.resets += 1
+        note(preference.removeStored())
     }
 
     @discardableResult
     private func note(_ error: PreferenceError?) -> Bool {
-        let message = error.map { "\($0.message)." }
+        let rejection = error.map {
+            FieldRejection(
+                message: "\($0.message).",
+                preference: AnyPreference(base: preference),
+                form: preference.isSecret ? nil : preference.form()
+            )
+        }
         // Setting the same value would evaluate the field.
-        if rejection.wrappedValue != message { rejection.wrappedValue = message }
+        if history.wrappedValue.rejection != rejection { history.wrappedValue.rejection = rejection }
         return error == nil
     }
 }
@@ -85,20 +113,25 @@ extension Preference: EditablePreference {
         // Registers with Observation, so before everything else is read.
         let isManaged = isManaged
         let any = AnyPreference(self)
+        let core = store.resolved.core
         var state = FieldState(
             title: any.title ?? name.titleOfName,
             control: any.control,
             isOptional: Value.self is any _OptionalPreferenceValue.Type && !isRequired,
-            isManaged: isManaged,
+            isEditable: !isManaged && !isFixedMember && core.attachedLayers.writable != nil,
             isSet: isSet,
             isShown: options?.deprecation == nil || storedValue != nil
         )
         guard state.isShown else { return state }
         let problem = problemOfStored()
-        if state.control != .secret { state.form = form() }
+        if state.control != .secret {
+            state.form = form()
+            state.text = fieldText(of: state.form)
+        }
         state.isColor = state.control != .secret && Value.self is Color.Type
         if case .picker(let choices) = state.control { state.choices = fieldChoices(choices, state) }
-        if state.control == .toggle, state.isOptional {
+        // A required value that is still missing must not look like one.
+        if state.control == .toggle, state.isOptional || state.form == nil {
             state.control = .picker([false, true])
             state.choices = [
                 FieldChoice(form: nil, title: "Not set"), FieldChoice(form: false, title: "Off"),
@@ -109,10 +142,13 @@ extension Preference: EditablePreference {
         return state
     }
 
-    /// Returns why the value that is stored can't be used; `nil` if it can be.
+    /// Returns why the value that is stored can't be used or read; `nil` if it can be. Doesn't open the store.
     private func problemOfStored() -> PreferenceError? {
+        let declaration = declaration.resolved
+        let candidates = declaration.register().candidates
+        if let failure = declaration.store.core.attachedLayers.writable?.failure { return failure }
         do throws(PreferenceError) {
-            let _: Value? = try read()
+            _ = try declaration.readStrictly(candidates)
             return nil
         } catch {
             return error
@@ -126,10 +162,17 @@ extension Preference: EditablePreference {
         let source = source
         if isManaged {
             notes.append("Managed by an administrator, so it can't be changed here.")
+        } else if store.resolved.core.attachedLayers.writable == nil {
+            notes.append("The store is read-only, so it can't be changed here.")
+        } else if isFixedMember {
+            notes.append("A part of another preference, so it can't be changed here.")
         } else if source != .store, source != .default {
             notes.append("The value comes from the layer \(source.name).")
         }
-        if let problem { notes.append("The stored value can't be used: \(problem.message).") }
+        if let problem {
+            let isUnusable = problem.code == .unreadable || problem.code == .invalid
+            notes.append(isUnusable ? "The stored value can't be used: \(problem.message)." : "\(problem.message).")
+        }
         return notes
     }
 
@@ -145,108 +188,14 @@ extension Preference: EditablePreference {
         guard let form else { return "Not set" }
         var parts: [EvolvingProblem] = []
         do throws(PreferenceError) {
-            guard let value = try declaration.decodeUnchecked(form, &parts) else { return form.fieldText }
+            let decoded = try isEditedAsItself ? Self.value(ofOwn: form) : declaration.decodeUnchecked(form, &parts)
+            guard let value = decoded else { return form.fieldText }
             let wrapped = (value as? any _OptionalPreferenceValue)?.anyWrapped ?? value
             // The description of a case without one of its own is its name in code.
             let isName = wrapped is any CaseIterable && !(wrapped is any CustomStringConvertible)
             return isName ? Preferences.text(of: value).titleOfName : Preferences.text(of: value)
         } catch {
             return form.fieldText
-        }
-    }
-
-    func form() -> PropertyListValue? {
-        let value = value
-        do {
-            if Self.isEditedAsItself { return try (value as? any PreferenceValue)?.storedValue() }
-            return try declaration.encodeUnchecked(value)
-        } catch {
-            return nil
-        }
-    }
-
-    func set(form: PropertyListValue?) -> PreferenceError? {
-        guard let form else { return setNil() }
-        do throws(PreferenceError) {
-            var parts: [EvolvingProblem] = []
-            let value =
-                try Self.isEditedAsItself
-                ? Self.value(ofOwn: form) : declaration.resolved.decodeUnchecked(form, &parts, fillsOnly: true)
-            guard let value else { return setNil() }
-            return declaration.setFromView(value)
-        } catch {
-            return error.named(name)
-        }
-    }
-
-    /// Sets `nil`, or removes the stored value if the type has none.
-    private func setNil() -> PreferenceError? {
-        guard let type = Value.self as? any ExpressibleByNilLiteral.Type, let none = type.init(nilLiteral: ()) as? Value
-        else {
-            reset()
-            return nil
-        }
-        return declaration.setFromView(none)
-    }
-
-    func set(text: String) -> PreferenceError? {
-        if Value.self is String.Type { return set(form: .string(text)) }
-        if text.isEmpty, Value.self is any _OptionalPreferenceValue.Type { return setNil() }
-        if Value.self is String?.Type { return set(form: .string(text)) }
-        if Self.isEditedAsItself { return set(form: PropertyListValue(numberIn: text) ?? .string(text)) }
-        do throws(PreferenceError) {
-            guard let value = try declaration.resolved.decode([.joined(text)]) else { return setNil() }
-            return declaration.setFromView(value)
-        } catch {
-            return error.named(name)
-        }
-    }
-
-    /// Whether controls edit the form that the type has by itself, whichever coding stores it.
-    private static var isEditedAsItself: Bool {
-        switch Value.self {
-        case is Bool.Type, is Bool?.Type, is String.Type, is String?.Type, is Date.Type, is Date?.Type: true
-        case is Double.Type, is Double?.Type, is Float.Type, is Float?.Type: true
-        case is any FixedWidthInteger.Type: true
-        case let type as any _OptionalPreferenceValue.Type: type.wrapsInteger
-        default: false
-        }
-    }
-
-    private static func value(ofOwn form: PropertyListValue) throws(PreferenceError) -> Value? {
-        do {
-            return try (Value.self as? any PreferenceValue.Type)?.init(storedValue: form) as? Value
-        } catch {
-            throw PreferenceError(.unreadable, from: error)
-        }
-    }
-}
-
-extension _OptionalPreferenceValue {
-    fileprivate static var wrapsInteger: Bool { Wrapped.self is any FixedWidthInteger.Type }
-    fileprivate var anyWrapped: Any? { wrapped }
-}
-
-extension PropertyListValue {
-    /// The value as a text field shows it: a text without quotes, others as the preferences file has them.
-    var fieldText: String {
-        if case .string(let text) = self { return text }
-        var bytes: [UInt8] = []
-        do throws(PreferenceError) { try JSONLine.writeValue(self, to: &bytes) } catch { return description }
-        return String(decoding: bytes, as: UTF8.self)
-    }
-
-    fileprivate init?(numberIn text: String) {
-        let text = text.filter { !$0.isWhitespace }
-        if let value = Int64(text) {
-            self = .integer(value)
-        } else if let value = UInt64(text) {
-            self = .unsigned(value)
-        } else if text.contains(where: { ".eE".contains($0) }), let value = Double(text) {
-            // Integers of more than 64 bits are stored as text, as a floating-point number would round them.
-            self = .real(value)
-        } else {
-            return nil
         }
     }
 }

@@ -81,14 +81,14 @@ extension View {
     @ViewBuilder
     func withReset(_ field: FieldState, _ editor: FieldEditor) -> some View {
         self
-        if field.isSet { Button("Reset") { editor.reset() } }
+        if field.isSet, field.isEditable { Button("Reset") { editor.reset() } }
     }
 }
 #else
 extension View {
     /// Adds a context menu that removes the stored value.
     func withReset(_ field: FieldState, _ editor: FieldEditor) -> some View {
-        contextMenu { Button("Reset") { editor.reset() }.disabled(!field.isSet) }
+        contextMenu { Button("Reset") { editor.reset() }.disabled(!field.isSet || !field.isEditable) }
     }
 }
 #endif

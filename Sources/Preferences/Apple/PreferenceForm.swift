@@ -62,7 +62,7 @@ public struct PreferenceForm: View {
 /// store's issue handler; a text field keeps the rejected text.
 public struct PreferenceField: View {
     private let shown: ShownPreference
-    @State private var rejection: String?
+    @State private var history = FieldHistory()
 
     /// Creates a field for a preference.
     public init<Value: Sendable>(_ preference: Preference<Value>) {
@@ -77,17 +77,25 @@ public struct PreferenceField: View {
     /// The control and the texts below it; called by SwiftUI.
     public var body: some View {
         let field = shown.field
-        let editor = FieldEditor(preference: shown.current, rejection: $rejection)
+        let editor = FieldEditor(preference: shown.current, history: $history)
         if field.isShown {
             VStack(alignment: .leading) {
                 FieldControl(field: field, editor: editor)
-                ForEach(field.notes + (rejection.map { [$0] } ?? []), id: \.self) { note in
+                ForEach(field.notes + rejection(of: field), id: \.self) { note in
                     Text(verbatim: note).font(.footnote).foregroundStyle(.secondary)
                 }
             }
-            .disabled(field.isManaged)
+            .disabled(!field.isEditable)
             .withReset(field, editor)
         }
+    }
+
+    /// Returns the reason of the rejection, unless the preference or its value has become another one.
+    private func rejection(of field: FieldState) -> [String] {
+        guard let rejection = history.rejection, rejection.preference == AnyPreference(base: shown.current),
+            rejection.form == field.form
+        else { return [] }
+        return [rejection.message]
     }
 }
 

@@ -121,7 +121,8 @@ protocol DeclaredPreference: Sendable, Hashable, CustomStringConvertible {
     var isRequired: Bool { get }
     var valueType: any Any.Type { get }
     var isSecret: Bool { get }
-    var storedRules: [PreferenceRule] { get }
+    /// Returns the rules with bounds and choices in the stored form, or in the form that the type has by itself.
+    func rules(ofOwnForms: Bool) -> [PreferenceRule]
     var storedValue: PropertyListValue? { get }
     var source: PreferenceSource { get }
     var isSet: Bool { get }
@@ -153,6 +154,7 @@ protocol DeclaredPreference: Sendable, Hashable, CustomStringConvertible {
 }
 
 extension DeclaredPreference {
+    var storedRules: [PreferenceRule] { rules(ofOwnForms: false) }
     fileprivate func isEqual(to other: any DeclaredPreference) -> Bool { (other as? Self) == self }
 }
 
@@ -206,17 +208,23 @@ extension Preference: DeclaredPreference {
         try declaration.encodeUnchecked(defaultValue)
     }
 
-    var storedRules: [PreferenceRule] {
+    func rules(ofOwnForms: Bool) -> [PreferenceRule] {
         guard declaration.member == nil else { return [] }
-        var rules = declaration.options?.rules.map { unsafeDowncast($0, to: Rule<Value>.self).untyped(stored) } ?? []
+        func form(_ value: Value) -> PropertyListValue? { ofOwnForms ? Self.ownForm(of: value) : storedForm(of: value) }
+        var rules = declaration.options?.rules.map { unsafeDowncast($0, to: Rule<Value>.self).untyped(form) } ?? []
         if !rules.contains(where: { $0.kind == .choices }), let cases = allCases(of: Value.self) {
-            rules.insert(PreferenceRule(kind: .choices, choices: cases.compactMap(stored)), at: 0)
+            rules.insert(PreferenceRule(kind: .choices, choices: cases.compactMap(form)), at: 0)
         }
         return isSecret ? rules.map { PreferenceRule(kind: $0.kind) } : rules
     }
 
+    /// Returns the form that the type has by itself, whichever coding stores it; `nil` for a type that has none, and for `nil`.
+    static func ownForm(of value: Value) -> PropertyListValue? {
+        do { return try (value as? any PreferenceValue)?.storedValue() } catch { return nil }
+    }
+
     /// Returns the stored form of a value, or `nil` if it can't be encoded: no stored value can equal it.
-    private func stored(_ value: Value) -> PropertyListValue? {
+    private func storedForm(of value: Value) -> PropertyListValue? {
         do throws(PreferenceError) { return try declaration.encodeUnchecked(value) } catch { return nil }
     }
 }

@@ -214,7 +214,12 @@ extension DeclaredPreference {
     }
 
     /// Returns the JSON Schema of a value whose type has these keywords.
-    fileprivate func schemaWithoutDefault(_ type: [String: PropertyListValue]) -> [String: PropertyListValue] {
+    ///
+    /// - Parameter ofOwnForms: Whether the rules are in the form that the type has by itself.
+    fileprivate func schemaWithoutDefault(
+        _ type: [String: PropertyListValue],
+        ofOwnForms: Bool = false
+    ) -> [String: PropertyListValue] {
         var schema = type
         var ruled: Set<String> = []
         schema["description"] = declaredDescription.map { .string($0) }
@@ -237,7 +242,7 @@ extension DeclaredPreference {
             return schema
         }
         var others: [PropertyListValue] = []
-        for rule in storedRules {
+        for rule in rules(ofOwnForms: ofOwnForms) {
             let keywords = keywords(of: rule, for: schema["type"])
             // A keyword of the type itself, such as the minimum of an unsigned integer, is replaced by a rule's.
             if ruled.isDisjoint(with: keywords.keys) {
@@ -282,11 +287,15 @@ extension AnyPreference {
         StoredType.schema(of: valueType, coding: base.codingIdentifier)
     }
 
-    /// The control with which a form shows the value: by its type, also if a coding of the program stores it in another form.
+    /// The control with which a form shows the value: for a simple type by the type, also if a coding stores it in another form, else
+    /// by the stored form.
     package var control: PreferenceControl {
-        let stored = storedKind
-        return PreferenceControl(base.schemaWithoutDefault(stored.isEmpty ? StoredType.schema(of: valueType) : stored))
+        let type = isEditedAsItself ? StoredType.schema(of: valueType) : storedKind
+        return PreferenceControl(base.schemaWithoutDefault(type, ofOwnForms: isEditedAsItself))
     }
+
+    /// Whether controls edit the form that the type has by itself, whichever coding stores it.
+    var isEditedAsItself: Bool { StoredType.isSimple((valueType as? any _OptionalPreferenceValue.Type)?.wrappedType ?? valueType) }
 }
 
 extension PropertyListValue {
@@ -364,6 +373,14 @@ private enum StoredType {
         // Inside a collection `nil` is stored as a string.
         let isOptional = type is any _OptionalPreferenceValue.Type
         return .dictionary(isOptional ? ["anyOf": [.dictionary(kind), ["enum": ["$null"]]]] : kind)
+    }
+
+    /// Returns whether a type has one form by itself that a person can edit.
+    static func isSimple(_ type: Any.Type) -> Bool {
+        switch type {
+        case is Bool.Type, is String.Type, is Date.Type, is Double.Type, is Float.Type: true
+        default: type is any (FixedWidthInteger & PreferenceValue).Type
+        }
     }
 
     private static let native = PreferenceCoding<Bool>.native.identifier

@@ -10,12 +10,12 @@ enum ParsePropertyList {
     static func main() {
         // A crash is an expected outcome, and should not leave a core file behind.
         var none = rlimit(rlim_cur: 0, rlim_max: 0)
-        setrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &none)
+        setrlimit(resource(RLIMIT_CORE), &none)
         // A small list may refer to itself, so that it has no end or exponentially many parts.
         var time = rlimit(rlim_cur: 10, rlim_max: 10)
-        setrlimit(__rlimit_resource_t(RLIMIT_CPU.rawValue), &time)
+        setrlimit(resource(RLIMIT_CPU), &time)
         var memory = rlimit(rlim_cur: 1 << 30, rlim_max: 1 << 30)
-        setrlimit(__rlimit_resource_t(RLIMIT_AS.rawValue), &memory)
+        setrlimit(resource(RLIMIT_AS), &memory)
         do {
             let data = try FileHandle.standardInput.readToEnd() ?? Data()
             if var list = BinaryPropertyList(Array(data)), list.isTooLarge() {
@@ -39,3 +39,10 @@ enum ParsePropertyList {
         }
     }
 }
+
+// The C library of GNU has a type for the names of limits, and another for the argument.
+#if canImport(Glibc)
+private func resource(_ name: __rlimit_resource) -> __rlimit_resource_t { __rlimit_resource_t(name.rawValue) }
+#else
+private func resource(_ name: Int32) -> Int32 { name }
+#endif

@@ -1,5 +1,5 @@
 import Dispatch
-import Glibc
+import PrefsCommands
 import Synchronization
 
 /// A server of HTTP/1.1 on the loopback address. One thread does all input and output, and waits for no connection.
@@ -43,7 +43,7 @@ final class HTTPServer: Sendable {
     ///
     /// - Parameter files: The limit of open files, most of which are left to the answers.
     init(port: UInt16, files: Int) throws(SystemError) {
-        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        let descriptor = socket(AF_INET, streamSocket, 0)
         guard descriptor >= 0 else { throw SystemError(code: errno) }
         var isReused: Int32 = 1
         setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &isReused, socklen_t(MemoryLayout<Int32>.size))
@@ -194,7 +194,7 @@ final class HTTPServer: Sendable {
         // Not more at once, so that each connection is read before newer ones end it.
         private mutating func accept() {
             for _ in 0..<8 {
-                let descriptor = Glibc.accept(server.listener, nil, nil)
+                let descriptor = acceptConnection(server.listener)
                 guard descriptor >= 0 else {
                     switch errno {
                     case EAGAIN, EINTR, ECONNABORTED: return
@@ -220,7 +220,7 @@ final class HTTPServer: Sendable {
         private mutating func close(_ id: Int) {
             guard let connection = all.removeValue(forKey: id) else { return }
             connection.task?.cancel()
-            Glibc.close(connection.descriptor)
+            closeDescriptor(connection.descriptor)
         }
 
         private mutating func handle(_ id: Int, _ events: Int16) {
@@ -307,7 +307,7 @@ final class HTTPServer: Sendable {
             var written = connection.written
             while written < connection.output.count {
                 let count = connection.output[written...].withUnsafeBytes {
-                    Glibc.send(connection.descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
+                    sendBytes($0, to: connection.descriptor)
                 }
                 if count < 0, errno == EINTR { continue }
                 if count < 0, errno == EAGAIN {

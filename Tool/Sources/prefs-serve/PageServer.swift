@@ -1,4 +1,3 @@
-import Glibc
 @_spi(Tool) import Preferences
 import PrefsCommands
 
@@ -38,7 +37,7 @@ struct PageServer: Sendable {
 
     /// Raises the limit of open files to the system's maximum, as any user of the machine can open connections, and returns it.
     private static func raiseDescriptorLimit() -> Int {
-        let files = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
+        let files = limitOfOpenFiles
         var limit = rlimit()
         guard getrlimit(files, &limit) == 0 else { return 64 }
         let old = limit.rlim_cur

@@ -80,6 +80,9 @@ public final class Host {
         for case .focused(let isFocused) in modifiers(around: title) { isFocused.wrappedValue = false }
     }
 
+    /// Takes all views off the screen.
+    public func disappear() { root.disappear() }
+
     public func press(_ title: String) { press(title, below: root) }
 
     /// Presses a button of the context menu of a control; returns whether there is one that is enabled.
@@ -171,6 +174,7 @@ final class Node {
             }
         }
         let old = children
+        defer { for node in old where !children.contains(where: { $0 === node }) { node.disappear() } }
         children = content.enumerated().map { index, content in
             let (view, environment) = content
             guard index < old.count, type(of: old[index].view) == type(of: view) else {
@@ -181,6 +185,11 @@ final class Node {
             old[index].replace(view, environment, in: host)
             return old[index]
         }
+    }
+
+    func disappear() {
+        for child in children { child.disappear() }
+        if case .onDisappear(let action)? = (view as? Modified)?.modifier { action() }
     }
 
     /// Replaces the view by one that was created again, and evaluates it if it differs.

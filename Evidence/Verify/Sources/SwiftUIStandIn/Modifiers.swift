@@ -4,6 +4,7 @@ struct Modified: View, Leaf {
         case none
         case contextMenu(@MainActor () -> ViewList)
         case onSubmit(@MainActor () -> Void)
+        case onDisappear(@MainActor () -> Void)
         case focused(Binding<Bool>)
         /// Calls the function after an evaluation in which the value differs from the last one's.
         case onChange(AnyHashable, @MainActor () -> Void)
@@ -24,6 +25,10 @@ extension View {
 
     public func onSubmit(_ action: @escaping @MainActor () -> Void) -> some View {
         Modified(view: self, modifier: .onSubmit(action))
+    }
+
+    public func onDisappear(perform action: @escaping @MainActor () -> Void) -> some View {
+        Modified(view: self, modifier: .onDisappear(action))
     }
 
     public func focused(_ condition: Binding<Bool>) -> some View {

@@ -1,5 +1,10 @@
-import FoundationEssentials
 @_spi(Tool) import Preferences
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
 
 /// A value in the words of a command line: text after a flag as in `defaults` of macOS, text of the type that is declared or stored, JSON,
 /// or any other text.

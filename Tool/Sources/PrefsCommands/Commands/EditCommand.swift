@@ -1,5 +1,4 @@
 import ArgumentParser
-import Glibc
 @_spi(Tool) import Preferences
 
 struct EditCommand: ParsableCommand {

@@ -1,6 +1,5 @@
 import ArgumentParser
 import Dispatch
-import Glibc
 import Preferences
 
 struct WatchCommand: AsyncParsableCommand {

@@ -1,5 +1,10 @@
-import FoundationEssentials
 @_spi(Tool) import Preferences
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
 
 /// Reads the output of `defaults read` of macOS: a property list in the old style, `{ key = value; list = ( a, b ); }`.
 ///

@@ -1,5 +1,10 @@
-import FoundationEssentials
 import Preferences
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
 
 /// Reads a value in GVariant's text format (https://docs.gtk.org/glib/gvariant-text-format.html).
 ///

@@ -1,4 +1,3 @@
-import Glibc
 @_spi(Tool) import Preferences
 
 /// Property lists, parsed by Foundation in a child process.

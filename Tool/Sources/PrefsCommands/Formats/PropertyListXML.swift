@@ -1,5 +1,10 @@
-import FoundationEssentials
 @_spi(Tool) import Preferences
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
 
 /// The XML property list of macOS, as `defaults import` reads it.
 enum PropertyListXML {

@@ -1,4 +1,3 @@
-import Glibc
 @_spi(Tool) import Preferences
 
 /// The declaration of a program's preferences: the JSON Schema that `PreferenceGroup.jsonSchema` returns.

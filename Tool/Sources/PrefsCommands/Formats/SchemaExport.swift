@@ -1,6 +1,10 @@
-import FoundationEssentials
-import Glibc
 @_spi(Tool) import Preferences
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
 
 /// A schema in the formats of other tools.
 struct SchemaExport {
@@ -209,7 +213,7 @@ struct SchemaExport {
     private func modificationDate() throws -> Date {
         var status = stat()
         guard stat(schema.path, &status) == 0 else { throw Failure("read", schema.path, errno: errno) }
-        return Date(timeIntervalSince1970: Double(status.st_mtim.tv_sec))
+        return Date(timeIntervalSince1970: Double(status.times.written.tv_sec))
     }
 
     /// Returns the keywords of a value; `nil` if it may be of several types, of which a manifest has one. Adds the dotted names of the

@@ -1,4 +1,3 @@
-import Glibc
 @_spi(Tool) import Preferences
 
 /// The size, permissions, owners and locks of a preferences file.

@@ -1,7 +1,11 @@
-import FoundationEssentials
-import Glibc
 @_spi(Tool) import Preferences
 import Synchronization
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
 
 /// The suite or file that a command works on.
 protocol Place {

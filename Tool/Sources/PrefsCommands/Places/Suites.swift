@@ -1,4 +1,3 @@
-import Glibc
 @_spi(Tool) import Preferences
 
 /// The suites that a command may name.

@@ -1,5 +1,4 @@
 import Dispatch
-import Glibc
 @_spi(Tool) import Preferences
 import Synchronization
 

@@ -55,7 +55,13 @@ struct PreferenceRow {
 
     /// Returns the control for the declaration, else for the value itself.
     private func control(of value: PropertyListValue?) -> PreferenceControl {
-        let keywords = property?.keywords ?? [:]
+        var keywords = property?.keywords ?? [:]
+        if hidden == nil {
+            // A secret that is shown has the control of its type; the page doesn't know its bounds.
+            if keywords.removeValue(forKey: "writeOnly") == true {
+                keywords = keywords.filter { $0.key != "minimum" && $0.key != "maximum" }
+            }
+        }
         guard keywords["type"] == nil, keywords["enum"] == nil, let value, hidden == nil else {
             return PreferenceControl(keywords)
         }

@@ -1,5 +1,3 @@
-import Glibc
-
 /// Programs that the tool runs and waits for.
 enum ChildProcess {
     enum Status: Equatable {
@@ -38,9 +36,8 @@ enum ChildProcess {
 
     /// Returns the path of a program that is installed in the same folder as this one.
     static func sibling(_ name: String) throws -> String {
-        guard let own = realpath("/proc/self/exe", nil) else { throw Failure("find", "/proc/self/exe", errno: errno) }
-        defer { free(own) }
-        let path = String(cString: own).split(separator: "/").dropLast().map { "/" + $0 }.joined() + "/" + name
+        guard let own = pathOfThisProgram() else { throw Failure("find", "the program prefs", errno: errno) }
+        let path = own.split(separator: "/").dropLast().map { "/" + $0 }.joined() + "/" + name
         guard access(path, X_OK) == 0 else {
             throw Failure(.failed, "this command needs \(path), which is missing; install it next to prefs")
         }
@@ -56,13 +53,12 @@ enum ChildProcess {
     private static func start(
         _ path: String,
         _ arguments: [String],
-        _ prepare: (inout posix_spawn_file_actions_t) -> Void
+        _ prepare: (inout SpawnActions) -> Void
     ) throws -> pid_t {
-        var actions = posix_spawn_file_actions_t()
+        var (actions, attributes) = uninitializedSpawn()
         posix_spawn_file_actions_init(&actions)
         defer { posix_spawn_file_actions_destroy(&actions) }
         prepare(&actions)
-        var attributes = posix_spawnattr_t()
         posix_spawnattr_init(&attributes)
         defer { posix_spawnattr_destroy(&attributes) }
         var defaults = sigset_t()
@@ -73,7 +69,7 @@ enum ChildProcess {
         var words = ([path] + arguments).map { strdup($0) } + [nil]
         defer { for word in words { free(word) } }
         var child: pid_t = 0
-        let status = posix_spawn(&child, path, &actions, &attributes, &words, environ)
+        let status = posix_spawn(&child, path, &actions, &attributes, &words, environmentOfChildren)
         guard status == 0 else { throw Failure("run", path, errno: status) }
         return child
     }

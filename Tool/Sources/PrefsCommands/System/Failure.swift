@@ -1,4 +1,3 @@
-import Glibc
 package import Preferences
 
 /// The outcome of a command, as its exit code.

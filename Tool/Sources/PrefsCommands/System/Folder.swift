@@ -1,4 +1,3 @@
-import Glibc
 @_spi(Tool) import Preferences
 
 /// Listings of folders.

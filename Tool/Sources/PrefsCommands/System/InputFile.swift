@@ -1,4 +1,3 @@
-import Glibc
 @_spi(Tool) import Preferences
 
 /// Reading of files that aren't preferences files, or that are read as bytes.
@@ -45,10 +44,10 @@ struct FileMark: Equatable {
     init?(path: String) {
         var status = stat()
         guard stat(path.pathBytes, &status) == 0 else { return nil }
+        let times = status.times
         numbers = [
             Int(status.st_dev), Int(status.st_ino), Int(status.st_size), Int(status.st_mode),
-            Int(status.st_mtim.tv_sec),
-            Int(status.st_mtim.tv_nsec), Int(status.st_ctim.tv_sec), Int(status.st_ctim.tv_nsec),
+            times.written.tv_sec, times.written.tv_nsec, times.changed.tv_sec, times.changed.tv_nsec,
         ]
     }
 }

@@ -1,5 +1,3 @@
-import Glibc
-
 /// Writing of files that aren't preferences files.
 enum OutputFile {
     /// Writes a file atomically: the old file stays if anything fails. A link, the owner and the permissions are kept, the last two
@@ -51,7 +49,7 @@ enum OutputFile {
         bytes.withUnsafeBytes { bytes in
             var rest = UnsafeRawBufferPointer(bytes)
             while !rest.isEmpty {
-                let count = Glibc.write(descriptor, rest.baseAddress, rest.count)
+                let count = writeBytes(rest, to: descriptor)
                 if count < 0, errno == EINTR { continue }
                 guard count > 0 else { return false }
                 rest = UnsafeRawBufferPointer(rebasing: rest.dropFirst(count))

@@ -1,4 +1,3 @@
-import Glibc
 @_spi(Tool) import Preferences
 
 /// Text for people, in which control characters of names, values and paths are escaped.

@@ -1,4 +1,4 @@
-import Glibc
+import Dispatch
 
 /// The terminal, and the standard streams, which may be connected to it.
 enum Terminal {
@@ -33,20 +33,12 @@ enum Terminal {
     ///
     /// A program that waits for changes would notice only when it writes its next line.
     static func endWithReader() {
-        var thread = pthread_t()
-        let status = pthread_create(
-            &thread,
-            nil,
-            { _ in
-                // No event is requested: poll(2) reports a closed reader anyway.
-                var output = pollfd(fd: STDOUT_FILENO, events: 0, revents: 0)
-                while poll(&output, 1, -1) < 0, errno == EINTR {}
-                if output.revents & Int16(POLLERR) != 0 { raise(SIGPIPE) }
-                return nil
-            },
-            nil
-        )
-        if status == 0 { pthread_detach(thread) }
+        DispatchQueue(label: "prefs.reader").async {
+            // No event is requested: poll(2) reports a closed reader anyway, Linux as an error and macOS as a hangup.
+            var output = pollfd(fd: STDOUT_FILENO, events: 0, revents: 0)
+            while poll(&output, 1, -1) < 0, errno == EINTR {}
+            if output.revents & Int16(POLLERR | POLLHUP) != 0 { raise(SIGPIPE) }
+        }
     }
 
     static func variable(_ name: String) -> String? {

@@ -649,8 +649,6 @@ function controlMaker(row) {
     case "number": return isNumber ? makeNumber : makeArea;
     case "date": return (kind ?? "date") === "date" && isPlainDate(text) ? makeDate : makeArea;
     case "text": return isPlainText ? makeText : makeArea;
-    // Shown with --show-secrets only.
-    case "secret": return row.schema?.type === "string" && isPlainText ? makeText : makeArea;
     default: return makeArea;
   }
 }
