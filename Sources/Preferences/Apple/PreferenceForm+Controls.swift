@@ -8,6 +8,11 @@ struct FieldControl: View {
     let editor: FieldEditor
 
     var body: some View {
+        if field.isColor { FieldColor(field: field, editor: editor) } else { control }
+    }
+
+    @ViewBuilder
+    private var control: some View {
         switch field.control {
         case .toggle:
             Toggle(field.title, isOn: editor.binding({ $0 == .boolean(true) }, { .boolean($0) }))
@@ -16,18 +21,22 @@ struct FieldControl: View {
                 ForEach(field.choices, id: \.self) { Text(verbatim: $0.title).tag($0.form) }
             }
         case .secret: FieldText(field: field, editor: editor, isSecret: true)
-        case .stepper, .slider, .date: optional(FieldRange(field: field, editor: editor))
-        case .number, .text: FieldText(field: field, editor: editor)
-        case .form where field.isColor: FieldColor(field: field, editor: editor)
-        case .form: FieldText(field: field, editor: editor)
+        // If the rules reject each first value, a person can type another one.
+        case .stepper, .slider, .date:
+            if field.mayBeNil, field.isEditable, field.form == nil, field.firstForm == nil {
+                FieldText(field: field, editor: editor)
+            } else {
+                optional(FieldRange(field: field, editor: editor))
+            }
+        case .number, .text, .form: FieldText(field: field, editor: editor)
         }
     }
 
     /// Returns the control of an optional, below a toggle that sets `nil`.
     @ViewBuilder
     private func optional(_ control: some View) -> some View {
-        if field.isOptional {
-            let first = field.initialForm
+        if field.mayBeNil {
+            let first = field.firstForm
             Toggle(field.title, isOn: editor.binding({ $0 != nil }, { $0 ? first : nil }))
             if field.form != nil { control }
         } else {
@@ -37,15 +46,8 @@ struct FieldControl: View {
 }
 
 extension FieldState {
-    /// The form of the value when an optional is first set.
-    fileprivate var initialForm: PropertyListValue? {
-        switch control {
-        case .stepper(let range): .integer(range.lowerBound)
-        case .slider(let range, let isWhole): Self.form(of: range.lowerBound, isWhole: isWhole)
-        case .date: .date(Date())
-        default: nil
-        }
-    }
+    /// Whether a field of one line would lose a part of the text.
+    var hasLineBreaks: Bool { text.contains(where: \.isNewline) }
 
     /// Returns the form of a slider's value.
     static func form(of value: Double, isWhole: Bool) -> PropertyListValue {
@@ -79,7 +81,7 @@ struct FieldText: View {
 
     var body: some View {
         LabeledContent(field.title) {
-            input.labelsHidden()
+            input.typedExactly().labelsHidden()
                 .focused($isFocused)
                 .onSubmit { commit() }
                 .onChange(of: isFocused) { if !isFocused { commit() } }
@@ -90,9 +92,9 @@ struct FieldText: View {
     @ViewBuilder
     private var input: some View {
         if isSecret {
-            SecureField(field.title, text: text, prompt: Text(verbatim: field.isSet ? "Set" : "Not set"))
+            SecureField(field.title, text: text, prompt: Text(verbatim: field.hasValue ? "Set" : "Not set"))
         } else {
-            TextField(field.title, text: text)
+            TextField(field.title, text: text, axis: field.hasLineBreaks ? .vertical : .horizontal)
         }
     }
 

@@ -21,8 +21,10 @@ protocol EditablePreference: DeclaredPreference {
     func set(text: String) -> PreferenceError?
     /// Removes the stored value; returns the error if that fails.
     func removeStored() -> PreferenceError?
-    /// A binding to the value, if it is of this type.
-    func binding<Part: Sendable>(as type: Part.Type) -> Binding<Part>?
+    /// Returns the value if it is a color; registers with Observation.
+    func color() -> Color?
+    /// Sets a color, or `nil`; returns the error of a rejected one.
+    func set(color: Color?) -> PreferenceError?
 }
 
 /// What a field shows of its preference.
@@ -38,8 +40,19 @@ struct FieldState {
     /// Whether controls are enabled.
     var isEditable: Bool
     var isSet: Bool
+    /// Whether any layer has a value.
+    var hasValue: Bool
     var isShown: Bool
     var isColor = false
+    /// The dates that a rule allows.
+    var dates = Date.distantPast...Date.distantFuture
+    /// The form of the value when an optional is first set; `nil` if a rule rejects each one that was tried.
+    var firstForm: PropertyListValue?
+}
+
+extension FieldState {
+    /// Whether the value is `nil` or can be set to it.
+    var mayBeNil: Bool { isOptional || form == nil }
 }
 
 /// A choice of a picker.
@@ -80,6 +93,24 @@ struct FieldEditor: Sendable {
         }
     }
 
+    /// A binding to a color; that of an optional is shown only if it is set.
+    var color: Binding<Color> {
+        Binding {
+            preference.color() ?? .blue
+        } set: { color, _ in
+            note(preference.set(color: color))
+        }
+    }
+
+    /// A binding to whether an optional color is set.
+    var hasColor: Binding<Bool> {
+        Binding {
+            preference.color() != nil
+        } set: { isSet, _ in
+            note(preference.set(color: isSet ? .blue : nil))
+        }
+    }
+
     /// Sets the value of a text; returns whether it was accepted.
     func set(_ text: String) -> Bool { note(preference.set(text: text)) }
 
@@ -107,8 +138,6 @@ struct FieldEditor: Sendable {
 extension Preference: EditablePreference {
     func inStore(_ store: PreferenceStore) -> any EditablePreference { bound(to: store) }
 
-    func binding<Part: Sendable>(as type: Part.Type) -> Binding<Part>? { (self as? Preference<Part>)?.binding }
-
     func fieldState() -> FieldState {
         // Registers with Observation, so before everything else is read.
         let isManaged = isManaged
@@ -120,6 +149,7 @@ extension Preference: EditablePreference {
             isOptional: Value.self is any _OptionalPreferenceValue.Type && !isRequired,
             isEditable: !isManaged && !isFixedMember && core.attachedLayers.writable != nil,
             isSet: isSet,
+            hasValue: storedValue.map { !$0.isUnset } ?? false,
             isShown: options?.deprecation == nil || storedValue != nil
         )
         guard state.isShown else { return state }
@@ -128,8 +158,12 @@ extension Preference: EditablePreference {
             state.form = form()
             state.text = fieldText(of: state.form)
         }
-        state.isColor = state.control != .secret && Value.self is Color.Type
-        if case .picker(let choices) = state.control { state.choices = fieldChoices(choices, state) }
+        // By the type first: a coding or a raw value may store a color as text.
+        state.isColor = state.control != .secret && wrappedType(of: Value.self) is Color.Type
+        if case .picker(let choices) = state.control {
+            state.isColor = false
+            state.choices = fieldChoices(choices, state)
+        }
         // A required value that is still missing must not look like one.
         if state.control == .toggle, state.isOptional || state.form == nil {
             state.control = .picker([false, true])
@@ -138,6 +172,8 @@ extension Preference: EditablePreference {
                 FieldChoice(form: true, title: "On"),
             ]
         }
+        if state.control == .date { state.dates = allowedDates }
+        if state.mayBeNil, state.isEditable { state.firstForm = firstForm(of: state) }
         state.notes = notes(isManaged, problem)
         return state
     }
@@ -174,6 +210,41 @@ extension Preference: EditablePreference {
             notes.append(isUnusable ? "The stored value can't be used: \(problem.message)." : "\(problem.message).")
         }
         return notes
+    }
+
+    /// The dates between the bounds of the rule.
+    private var allowedDates: ClosedRange<Date> {
+        let rule = rules(ofOwnForms: isEditedAsItself).first { $0.kind == .range }
+        let first = rule?.minimum?.fieldDate ?? .distantPast
+        let last = rule?.maximum?.fieldDate ?? .distantFuture
+        return first <= last ? first...last : .distantPast ... .distantFuture
+    }
+
+    /// Returns the first form that the rules allow, of those near the bounds; `nil` if there is none.
+    private func firstForm(of field: FieldState) -> PropertyListValue? {
+        let forms: [PropertyListValue] =
+            switch field.control {
+            case .stepper(let range): range.map { .integer($0) }
+            case .slider(let range, let isWhole):
+                [range.lowerBound.rounded(.up), range.upperBound.rounded(.down), range.lowerBound, range.upperBound]
+                    .filter(range.contains).map { FieldState.form(of: $0, isWhole: isWhole) }
+            case .date:
+                [min(max(Date(), field.dates.lowerBound), field.dates.upperBound), field.dates.lowerBound]
+                    .map { .date($0) }
+            default: []
+            }
+        return forms.first { allows($0) }
+    }
+
+    private func allows(_ form: PropertyListValue) -> Bool {
+        do throws(PreferenceError) {
+            var parts: [EvolvingProblem] = []
+            let value = try isEditedAsItself ? Self.value(ofOwn: form) : declaration.decodeUnchecked(form, &parts)
+            guard let value else { return false }
+            return try declaration.encode(value) != nil
+        } catch {
+            return false
+        }
     }
 
     /// Returns the choices of a picker; also the value itself if it is none of them, as a default may be.

@@ -35,7 +35,12 @@ struct FieldRange: View {
                 }
             }
         default:
-            DatePicker(field.title, selection: editor.binding({ $0?.fieldDate ?? Date() }, { .date($0) }))
+            let first = field.dates.lowerBound
+            DatePicker(
+                field.title,
+                selection: editor.binding({ $0?.fieldDate ?? first }, { .date($0) }),
+                in: field.dates
+            )
         }
     }
 }
@@ -51,7 +56,6 @@ extension PropertyListValue {
         }
     }
 
-    fileprivate var fieldDate: Date? { if case .date(let date) = self { date } else { nil } }
 }
 #endif
 
@@ -70,10 +74,22 @@ struct FieldColor: View {
     let editor: FieldEditor
 
     var body: some View {
-        if let color = editor.preference.binding(as: Color.self) { ColorPicker(field.title, selection: color) }
+        if field.isOptional { Toggle(field.title, isOn: editor.hasColor) }
+        if !field.isOptional || field.form != nil { ColorPicker(field.title, selection: editor.color) }
     }
 }
 #endif
+
+extension View {
+    /// Keeps the platform from correcting and capitalising what is typed.
+    func typedExactly() -> some View {
+        #if os(macOS) || STANDINS
+        autocorrectionDisabled()
+        #else
+        autocorrectionDisabled().textInputAutocapitalization(.never)
+        #endif
+    }
+}
 
 #if os(watchOS)
 extension View {
@@ -89,6 +105,8 @@ extension View {
     /// Adds a context menu that removes the stored value.
     func withReset(_ field: FieldState, _ editor: FieldEditor) -> some View {
         contextMenu { Button("Reset") { editor.reset() }.disabled(!field.isSet || !field.isEditable) }
+            // The menu of a text field is that of its text.
+            .accessibilityAction(named: "Reset") { if field.isSet, field.isEditable { editor.reset() } }
     }
 }
 #endif

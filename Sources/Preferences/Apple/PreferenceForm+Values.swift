@@ -42,6 +42,13 @@ extension Preference {
         }
     }
 
+    func color() -> Color? { value as? Color }
+
+    func set(color: Color?) -> PreferenceError? {
+        guard let color, let value = color as? Value else { return setNil() }
+        return declaration.setFromView(value)
+    }
+
     /// Sets `nil`, or removes the stored value if the type has none.
     private func setNil() -> PreferenceError? {
         guard let type = Value.self as? any ExpressibleByNilLiteral.Type, let none = type.init(nilLiteral: ()) as? Value
@@ -104,6 +111,8 @@ extension _OptionalPreferenceValue {
 }
 
 extension PropertyListValue {
+    var fieldDate: Date? { if case .date(let date) = self { date } else { nil } }
+
     /// The value as a text field shows it: a text without quotes, others as the preferences file has them.
     var fieldText: String { if case .string(let text) = self { text } else { fileText } }
 
@@ -122,7 +131,10 @@ extension PropertyListValue {
             // Keyboards put these in place of the quotes that were typed.
             let plain = text.replacing("\u{201C}", with: "\"").replacing("\u{201D}", with: "\"")
             do throws(JSONLineError) { self = try Self.value(in: plain) } catch {
-                throw PreferenceError(.unreadable, "the text is not a value as the preferences file has it: \(error.reason)")
+                throw PreferenceError(
+                    .unreadable,
+                    "the text is not a value as the preferences file has it: \(error.reason)"
+                )
             }
         }
     }

@@ -47,6 +47,7 @@ public struct PreferenceForm: View {
 /// | `.secret`, or in a store of secrets | a secure field, which never shows the value |
 /// | `Date` | a date picker |
 /// | `Color` | a color picker, whichever coding stores it |
+/// | a member of another value, if it is of none of these simple types | disabled |
 /// | another type | a text field with the value as the preferences file has it |
 ///
 /// An optional has a toggle that sets `nil`, or a choice *Not set*, or an empty text. Where a platform lacks a control, there is a text
@@ -54,11 +55,14 @@ public struct PreferenceForm: View {
 ///
 /// The title is that of the option `.title`, else one made of the name: "Show artists" for `showArtists`. Below the control are
 /// the text of `.description`, the layer that the value comes from if it is neither the store nor the default, and what is wrong: that a
-/// stored value can't be used, or that a value was rejected, with the error's message. A managed preference is disabled and says so. A
+/// stored value can't be used, or that a value was rejected, with the error's message. A managed preference, or one of a read-only
+/// store, is disabled and says so. These texts and "Set", "Not set", "On", "Off" and "Reset" are in English, and titles, descriptions
+/// and choices are shown as declared: nothing is looked up in a table of strings. Numbers are written with a point. A
 /// deprecated one is hidden until a layer has a value for it; then its advice is shown. The context menu removes the stored value,
 /// which makes the default apply; on watchOS, which has no such menu, a button does.
 ///
-/// A text field sets its text when it is submitted or loses the focus. A value that a rule rejects isn't stored and is also reported to the
+/// A text field sets its text when it is submitted, loses the focus or disappears. A slider and a color picker set each value that they
+/// pass. A value that a rule rejects isn't stored and is also reported to the
 /// store's issue handler; a text field keeps the rejected text.
 public struct PreferenceField: View {
     private let shown: ShownPreference

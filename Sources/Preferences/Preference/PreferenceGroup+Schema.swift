@@ -295,7 +295,9 @@ extension AnyPreference {
     }
 
     /// Whether controls edit the form that the type has by itself, whichever coding stores it.
-    var isEditedAsItself: Bool { StoredType.isSimple((valueType as? any _OptionalPreferenceValue.Type)?.wrappedType ?? valueType) }
+    var isEditedAsItself: Bool {
+        StoredType.isSimple((valueType as? any _OptionalPreferenceValue.Type)?.wrappedType ?? valueType)
+    }
 }
 
 extension PropertyListValue {

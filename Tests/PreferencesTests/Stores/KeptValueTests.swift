@@ -248,7 +248,8 @@ struct KeptValueTests {
             let preference = Preference("x", default: 0, in: store)
             let isRunning = Lock(false)
             let opening = Task.detached {
-                while !isRunning.withLock({ $0 }) {}
+                // With one thread for all tasks, spinning would keep the read from running.
+                while !isRunning.withLock({ $0 }) { await Task.yield() }
                 for _ in 0..<round % 64 { _ = isRunning.withLock { $0 } }
                 backend.open()
                 try await store.refresh()
@@ -262,6 +263,7 @@ struct KeptValueTests {
                     found = value ?? -1
                 } catch {
                     #expect(error.code == .unavailable)
+                    await Task.yield()
                 }
             }
             try await opening.value

@@ -5,6 +5,8 @@ public struct Control<Value>: View, Leaf {
     public let value: Binding<Value>
     /// The choices of a picker.
     public var choices: [String] = []
+    /// Whether a user can enter a value.
+    var values: (Value) -> Bool = { _ in true }
     /// Whether it is evaluated again if its value changes; otherwise only if it gets another binding.
     public var isTracked = true
     public typealias Body = Never
@@ -39,8 +41,8 @@ public struct Button: View, Leaf {
 @MainActor public func Toggle(_ title: String, isOn: Binding<Bool>) -> Control<Bool> {
     Control(kind: "Toggle", title: title, value: isOn)
 }
-@MainActor public func TextField(_ title: String, text: Binding<String>) -> Control<String> {
-    Control(kind: "TextField", title: title, value: text)
+@MainActor public func TextField(_ title: String, text: Binding<String>, axis: Axis = .horizontal) -> Control<String> {
+    Control(kind: axis == .vertical ? "TextField of lines" : "TextField", title: title, value: text)
 }
 @MainActor public func SecureField(_ title: String, text: Binding<String>, prompt: Text?) -> Control<String> {
     Control(kind: "SecureField", title: title, value: text, choices: [prompt?.text].compactMap(\.self))
@@ -54,7 +56,12 @@ public struct Button: View, Leaf {
     selection: Binding<Value>,
     @ViewBuilder content: () -> Content
 ) -> Control<Value> {
-    Control(kind: "Picker", title: title, value: selection, choices: texts(in: content()))
+    let content = content()
+    var control = Control(kind: "Picker", title: title, value: selection, choices: texts(in: content))
+    let tags = tags(in: content)
+    // A view that is shown without tags here has those of its data.
+    if !tags.isEmpty { control.values = { value in tags.contains { areEqual($0, value) } } }
+    return control
 }
 @MainActor public func Stepper<Value: Strideable>(
     _ title: String,
@@ -86,6 +93,15 @@ public struct Button: View, Leaf {
     case let text as Text: [text.text]
     case let list as ViewList: list.views.flatMap { texts(in: $0) }
     case let modified as Modified: texts(in: modified.view)
+    default: []
+    }
+}
+
+@MainActor private func tags(in view: any View) -> [Any] {
+    switch view {
+    case let list as ViewList: list.views.flatMap { tags(in: $0) }
+    case let modified as Modified:
+        if case .tag(let tag) = modified.modifier { [tag.base] } else { tags(in: modified.view) }
     default: []
     }
 }
@@ -127,3 +143,4 @@ public struct Button: View, Leaf {
 }
 
 public enum HorizontalAlignment { case leading }
+public enum Axis: Sendable { case horizontal, vertical }

@@ -63,6 +63,7 @@ public final class Host {
     public func enter<Value>(_ value: Value, into title: String) {
         guard let (node, control) = node(title, of: Value.self) else { preconditionFailure("no control \(title)") }
         precondition(node.environment.isEnabled, "the control \(title) is disabled")
+        precondition(control.values(value), "the control \(title) doesn't offer \(value)")
         node.shown = value
         for case .focused(let isFocused) in modifiers(around: title) where !isFocused.wrappedValue {
             isFocused.wrappedValue = true
@@ -78,6 +79,15 @@ public final class Host {
     /// Takes the focus from a control.
     public func leave(_ title: String) {
         for case .focused(let isFocused) in modifiers(around: title) { isFocused.wrappedValue = false }
+    }
+
+    /// Performs an action of a control that assistive technologies offer; returns whether there is one.
+    public func perform(_ action: String, on title: String) -> Bool {
+        for case .accessibilityAction(action, let body) in modifiers(around: title) {
+            body()
+            return true
+        }
+        return false
     }
 
     /// Takes all views off the screen.

@@ -1,8 +1,9 @@
 /// A view with a modifier that acts on events of the controls inside of it.
 struct Modified: View, Leaf {
     enum Modifier {
-        case none
+        case tag(AnyHashable)
         case contextMenu(@MainActor () -> ViewList)
+        case accessibilityAction(String, @MainActor () -> Void)
         case onSubmit(@MainActor () -> Void)
         case onDisappear(@MainActor () -> Void)
         case focused(Binding<Bool>)
@@ -39,8 +40,14 @@ extension View {
         Modified(view: self, modifier: .onChange(value, action))
     }
 
-    public func tag<Value: Hashable>(_ tag: Value) -> some View { Modified(view: self, modifier: .none) }
+    public func tag<Value: Hashable>(_ tag: Value) -> some View {
+        Modified(view: self, modifier: .tag(AnyHashable(tag)))
+    }
     public func labelsHidden() -> some View { self }
+    public func autocorrectionDisabled() -> some View { self }
+    public func accessibilityAction(named name: String, _ action: @escaping @MainActor () -> Void) -> some View {
+        Modified(view: self, modifier: .accessibilityAction(name, action))
+    }
     public func disabled(_ isDisabled: Bool) -> some View {
         EnvironmentWriter(view: self) { $0.isEnabled = $0.isEnabled && !isDisabled }
     }

@@ -22,17 +22,44 @@ private struct FieldPreferences: PreferenceGroup {
     @Preference("color", coding: .hex, .choices([10, 255])) var color = 10
     @Preference("frame") var frame = Frame()
     @Preference("start") var start = Date(timeIntervalSinceReferenceDate: 0.1)
+    @Preference("day", .range(Date(timeIntervalSinceReferenceDate: 0)...Date(timeIntervalSinceReferenceDate: 60)))
+    var day: Date?
+    @Preference("even", .range(1...9), .check("must be even") { $0.isMultiple(of: 2) }) var even: Int?
+    @Preference("never", .range(1...9), .check("must be 20") { $0 == 20 }) var never: Int?
+    @Preference("needed", .required, .range(1...9)) var needed: Int?
+    @Preference("decided", .required) var decided: Bool?
+    @Preference("tint", coding: .name) var tint: Color?
+    @Preference("poem") var poem = "a\nb"
+    @Preference("token", .secret) var token: String?
+}
+
+extension PreferenceCoding where Value == Color? {
+    fileprivate static var name: PreferenceCoding {
+        PreferenceCoding("name") {
+            $0.map { .string($0 == .blue ? "blue" : "other") }
+        } decode: { _ in
+            .blue
+        }
+    }
 }
 
 extension PreferenceCoding where Value == Double {
     fileprivate static var percent: PreferenceCoding {
-        PreferenceCoding("percent") { .real($0 * 100) } decode: { try Double(storedValue: $0) / 100 }
+        PreferenceCoding("percent") {
+            .real($0 * 100)
+        } decode: {
+            try Double(storedValue: $0) / 100
+        }
     }
 }
 
 extension PreferenceCoding where Value == Int {
     fileprivate static var hex: PreferenceCoding {
-        PreferenceCoding("hex") { .string(String($0, radix: 16)) } decode: { Int(try String(storedValue: $0), radix: 16) }
+        PreferenceCoding("hex") {
+            .string(String($0, radix: 16))
+        } decode: {
+            Int(try String(storedValue: $0), radix: 16)
+        }
     }
 }
 
@@ -176,7 +203,8 @@ struct PreferenceFieldTests {
     @Test
     func resetThatIsNotPossibleIsDisabledOrSaysWhy() {
         let managed = PreferenceStore(layers: [
-            .inMemory(["volume": 3]), PreferenceStore(backend: MemoryBackend(["volume": 9]), name: "policy", isManaged: true),
+            .inMemory(["volume": 3]),
+            PreferenceStore(backend: MemoryBackend(["volume": 9]), name: "policy", isManaged: true),
         ])
         #expect(!host(FieldPreferences(in: managed).$volume).choose("Reset", inMenuOf: "Volume: 9"))
         let failing = PreferenceStore(backend: FullBackend(["volume": 3]))
@@ -187,6 +215,76 @@ struct PreferenceFieldTests {
         host.update()
         #expect(host.outline.last == "the disk is full.")
         #expect(issues == [.notPermitted])
+    }
+
+    @Test
+    func firstValueOfAnOptionalIsOneThatTheRulesAllow() {
+        let preferences = preferences
+        let day = host(preferences.$day)
+        day.enter(true, into: "Day")
+        day.update()
+        #expect(preferences.day == Date(timeIntervalSinceReferenceDate: 60))
+        #expect(day.outline.count == 2)
+        let even = host(preferences.$even)
+        even.enter(true, into: "Even")
+        #expect(preferences.even == 2)
+        #expect(host(preferences.$never).outline == ["Never", "TextField Never = "])
+    }
+
+    @Test
+    func missingRequiredValueIsNotShownAsOne() {
+        let preferences = preferences
+        let needed = host(preferences.$needed)
+        #expect(needed.outline == ["Toggle Needed = false"])
+        needed.enter(true, into: "Needed")
+        needed.update()
+        #expect(needed.outline == ["Stepper 1...9 Needed: 1 = 1"])
+        #expect(host(preferences.$decided).outline == ["Picker Decided = nil of Not set, Off, On"])
+    }
+
+    @Test
+    func colorHasItsPickerWhateverStoresIt() {
+        let preferences = preferences
+        let tint = host(preferences.$tint)
+        #expect(tint.outline == ["Toggle Tint = false"])
+        tint.enter(true, into: "Tint")
+        tint.update()
+        #expect(store["tint"] == "blue")
+        #expect(tint.control("Tint", of: Color.self) != nil)
+        tint.enter(false, into: "Tint")
+        #expect(store["tint"] == nil)
+    }
+
+    @Test
+    func textOfSeveralLinesHasAFieldOfLines() {
+        #expect(host(preferences.$poem).outline.last == "TextField of lines Poem = a\nb")
+    }
+
+    @Test
+    func secretOfAWeakerLayerIsShownAsSet() {
+        let layered = PreferenceStore(layers: [.inMemory(), .inMemory(["token": "t"]).readOnly(named: "site")])
+        let host = host(FieldPreferences(in: layered).$token)
+        #expect(host.outline[1] == "SecureField Token =  of Set")
+    }
+
+    @Test
+    func resetIsAnActionForAssistiveTechnologies() {
+        store["name"] = "Al"
+        let host = host(preferences.$name)
+        #expect(host.perform("Reset", on: "Name"))
+        #expect(store["name"] == nil)
+    }
+
+    @Test
+    func textThatAFieldShowsStandsForTheValue() throws {
+        for preference in FieldPreferences(in: store).preferences
+        where !preference.isSecret && !preference.base.isRequired {
+            let field = try #require(preference.base as? any EditablePreference)
+            let form = field.form()
+            #expect(field.set(text: field.fieldText(of: form)) == nil, "\(preference)")
+            #expect(field.form() == form, "\(preference)")
+        }
+        #expect(preferences.$start.fieldText(of: preferences.$start.form()) == "2001-01-01T00:00:00.1Z")
     }
 
     @Test
