@@ -278,6 +278,18 @@ struct SharingTests {
         #expect(try PreferenceStore.etcd(suite, configuration).contents == ["job": 2])
     }
 
+    /// The answer to a first set is lost, and the name is removed without its guard before the set is repeated.
+    @Test
+    func repeatedSetRestoresNoNameThatAnotherProgramRemoved() throws {
+        let key = "tests/\(suite)/job"
+        let transport = try TestTransport { [cluster] number in
+            number == 1 ? .otherAnswer(.unreachable("lost")) { _ = try cluster.control("del", key) } : nil
+        }
+        let store = try PreferenceStore(etcd: suite, configuration, over: transport)
+        try store.write(1, for: "job")
+        #expect(try cluster.control("get", key).isEmpty)
+    }
+
     /// The events of the watch arrive after the store's own writes.
     @Test
     func olderExternalChangesAreDeliveredAfterAnOwnSetAndOverwriteNothing() async throws {

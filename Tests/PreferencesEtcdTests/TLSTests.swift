@@ -183,6 +183,29 @@ struct TLSTests {
         #expect(await task.value == nil, "the watch was disconnected when it moved")
     }
 
+    @Test(arguments: [
+        ("SSLV3_ALERT_CERTIFICATE_UNKNOWN", "rejects the client's certificate"),
+        ("TLSV1_ALERT_UNKNOWN_CA", "rejects the client's"),
+        ("TLSV1_ALERT_CERTIFICATE_REQUIRED", "requires a client certificate"),
+        ("TLSV1_ALERT_PROTOCOL_VERSION", "check the configuration's tls"),
+        ("SSLV3_ALERT_HANDSHAKE_FAILURE", "check the configuration's tls"),
+    ])
+    func messageNamesTheCauseOfAnAlert(alert: String, text: String) {
+        #expect(PreferenceError(GatewayFailure.unconnected("SSL routines: \(alert)")).message.contains(text))
+    }
+
+    /// A bundle of authorities often has one that has expired.
+    @Test
+    func authoritiesAreOutOfDateOnlyIfAllAre() throws {
+        let cluster = try Self.start()
+        try Self.run("sign expired right -1; cat expired.pem right.pem > bundle.pem", in: cluster.folder)
+        func file(_ name: String) throws -> String? {
+            try EtcdTLS(authority: cluster.folder.path(name)).fileOutOfDate(at: Date())
+        }
+        #expect(try file("bundle.pem") == nil)
+        #expect(try file("expired.pem") != nil)
+    }
+
     @Test
     func missingCertificateFileIsAnErrorAtOnce() {
         var configuration = EtcdConfiguration(endpoints: ["https://127.0.0.1:1"])

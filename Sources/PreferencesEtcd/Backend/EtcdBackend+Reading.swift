@@ -125,7 +125,9 @@ extension EtcdBackend {
         while !read.isComplete {
             let request = read.request
             do throws(GatewayClient.Failure) {
-                let page: RangeResponse = try client.call("/v3/kv/range", within: end() - .now) { _ in request }
+                let page: RangeResponse = try client.call("/v3/kv/range", within: end() - .now, isPage: true) { _ in
+                    request
+                }
                 guard read.add(page), histories == reading.withLock({ $0.histories }) else { return false }
             } catch {
                 if read.isBegun, error.reason.isCompacted { return false }

@@ -252,7 +252,8 @@ extension EtcdBackend: WatchDriver.Delegate {
 
     func reread() -> Result<Int64, GatewayFailure> {
         do throws(GatewayClient.Failure) {
-            let revision = try readAll(within: configuration.timeout).revision
+            // Members that serve a whole fleet may need longer than a call of the store has.
+            let revision = try readAll(within: max(configuration.timeout, RetryPause.longest)).revision
             announceChanges()
             return .success(revision)
         } catch {

@@ -47,14 +47,19 @@ extension EtcdTLS {
 }
 
 extension EtcdTLS {
-    /// The path of the first file with a certificate that is not valid at a time; `nil` if there is none, or a file can't be read.
+    /// The path of the authorities' file if none of its certificates is valid at a time, or of the client's if one of its isn't; `nil`
+    /// if there is neither.
     func fileOutOfDate(at time: Date) throws -> String? {
-        try [authority, certificate].compactMap(\.self).first { path in
-            try NIOSSLCertificate.fromPEMFile(path).contains { certificate in
-                let seconds = time_t(time.timeIntervalSince1970)
-                return certificate.notValidAfter < seconds || seconds < certificate.notValidBefore
-            }
+        let seconds = time_t(time.timeIntervalSince1970)
+        func isOutOfDate(_ certificate: NIOSSLCertificate) -> Bool {
+            certificate.notValidAfter < seconds || seconds < certificate.notValidBefore
         }
+        // A bundle of authorities often has an old one.
+        if let authority, try NIOSSLCertificate.fromPEMFile(authority).allSatisfy(isOutOfDate) { return authority }
+        if let certificate, try NIOSSLCertificate.fromPEMFile(certificate).contains(where: isOutOfDate) {
+            return certificate
+        }
+        return nil
     }
 }
 

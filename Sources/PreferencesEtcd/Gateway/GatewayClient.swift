@@ -62,26 +62,32 @@ final class GatewayClient: Sendable {
 
     /// Sends a request, repeatedly and to all endpoints if necessary, and returns the answer.
     ///
-    /// `request` is called for each attempt; its parameter is whether a server may have executed an earlier one.
+    /// `request` is called for each attempt; its parameter is whether a server may have executed an earlier one. The time of an answer
+    /// with a page of the suite shows how long the next read has to wait.
     func call<Response: Decodable>(
         _ path: String,
         within timeout: Duration,
+        isPage: Bool = false,
         _ request: (_ isRepeated: Bool) -> some Encodable
     ) throws(Failure) -> Response {
         let end = ContinuousClock.now + timeout
         var pause = RetryPause(endpointCount: endpoints.count, random: random)
         var isRepeated = false
         var (renewals, misunderstandings) = (0, 0)
+        var untried = endpoints.count
         while true {
             let endpoint = endpoint
             let failure: GatewayFailure
             do throws(Failure) {
                 let kind: RequestKind = path == "/v3/kv/txn" ? .write : .read
                 let patience = kind == .read ? readPatience.withLock { $0 } : attemptTimeout
-                let limit = min(patience, end - .now)
+                // The endpoints that weren't tried get their part of the time, too, but not less than an attempt's.
+                let rest = end - .now
+                let limit = min(patience, rest, max(rest / max(untried, 1), attemptTimeout))
                 let start = ContinuousClock.now
                 let response: Response = try ask(endpoint, path, request(isRepeated), kind, within: limit, until: end)
-                if kind == .read { noteRead(in: start.duration(to: .now)) }
+                // A read of a single key is quick although pages aren't.
+                if kind == .read, isPage { noteRead(in: start.duration(to: .now)) }
                 return response
             } catch {
                 failure = error.reason
@@ -103,6 +109,7 @@ final class GatewayClient: Sendable {
             }
             guard failure.isTemporary else { throw Failure(reason: failure, isInDoubt: isRepeated) }
             leave(endpoint)
+            untried -= 1
             let wait = pause.next()
             if wait > .zero, case .unreachable = failure {
                 // All endpoints are silent: they may be busy with the reads of a whole fleet, and those that are given up cost as much.

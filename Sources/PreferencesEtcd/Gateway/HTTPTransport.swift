@@ -118,7 +118,7 @@ private struct HTTPStream: TransportStream {
     func cancel() { cancelling() }
 }
 
-/// A delegate that collects an answer, and records whether the request was sent and when some of the answer arrived last.
+/// A delegate that collects an answer, and records whether the request was sent and when some of it or of the answer passed last.
 private final class AnswerDelegate: HTTPClientResponseDelegate {
     struct Response: Sendable {
         var status = HTTPResponseStatus.ok
@@ -152,15 +152,25 @@ private final class AnswerDelegate: HTTPClientResponseDelegate {
         sent.withLock { $0 = true }
     }
 
+    // A large request on a slow link needs time, too.
+    func didSendRequestPart(task: HTTPClient.Task<Response>, _ part: IOData) { noteProgress() }
+
+    func didSendRequest(task: HTTPClient.Task<Response>) { noteProgress() }
+
+    private func noteProgress() {
+        // Not a signal: the waiting thread reads it when the time since the last part is over.
+        progress.withLock { $0.last = .now }
+    }
+
     func didReceiveHead(task: HTTPClient.Task<Response>, _ head: HTTPResponseHead) -> EventLoopFuture<Void> {
+        noteProgress()
         response.withLock { $0.status = head.status }
         return task.eventLoop.makeSucceededVoidFuture()
     }
 
     func didReceiveBodyPart(task: HTTPClient.Task<Response>, _ buffer: ByteBuffer) -> EventLoopFuture<Void> {
         response.withLock { $0.body.append(contentsOf: buffer.readableBytesView) }
-        // Not a signal: the waiting thread reads it when the time since the last part is over.
-        progress.withLock { $0.last = .now }
+        noteProgress()
         return task.eventLoop.makeSucceededVoidFuture()
     }
 

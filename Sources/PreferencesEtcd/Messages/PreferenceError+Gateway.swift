@@ -76,6 +76,12 @@ extension PreferenceError {
         )
     }
 
+    /// The alerts of TLS by which a server rejects the client's certificate; others have different causes, such as the version.
+    private static let alertsAboutCertificate = [
+        "BAD_CERTIFICATE", "UNKNOWN_CA", "CERTIFICATE_UNKNOWN", "CERTIFICATE_REVOKED",
+    ]
+    .map { "ALERT_\($0)" }
+
     /// Creates the error for a handshake that failed.
     private init(handshake text: String) {
         if text.contains("out of date") || text.contains("CERTIFICATE_EXPIRED") {
@@ -90,7 +96,13 @@ extension PreferenceError {
                 "no encrypted connection can be made; the server's certificate is not signed by an authority that the "
                     + "configuration's tls trusts, has expired, or is for another host: \(text)"
             )
-        } else if text.contains("ALERT") {
+        } else if text.contains("CERTIFICATE_REQUIRED") {
+            self.init(
+                .unavailable,
+                "no encrypted connection can be made; the server requires a client certificate; set certificate and privateKey of "
+                    + "the configuration's tls: \(text)"
+            )
+        } else if Self.alertsAboutCertificate.contains(where: text.contains) {
             self.init(
                 .unavailable,
                 "no encrypted connection can be made; the server rejects the client's certificate; check which authority "

@@ -4,7 +4,7 @@ internal import FoundationEssentials
 internal import Foundation
 #endif
 
-/// A read of a whole suite in pages, all of the revision of the first one; a failed read continues with the page that is missing.
+/// A read of a whole suite in pages, all of the revision of the first one; a failed first read continues with the missing page.
 ///
 /// A suite of more than a page is complete when its mark at that revision is the one of the first page: a cluster that was restored
 /// in between could have given pages of another history.

@@ -21,6 +21,8 @@ struct TransactionBuilder: Sendable {
     /// The revision up to which the mirror was complete.
     let revision: Int64
     private let comparisons: [Comparison]
+    /// Whether it puts a name that was absent, which is absent again after it was stored and the name removed.
+    private let putsAbsentName: Bool
     private var writes: [Operation]
     /// The writes without the guards of the removed names.
     private let unguardedWrites: [Operation]
@@ -48,6 +50,7 @@ struct TransactionBuilder: Sendable {
         revision = mirror.revision
         self.changes = changes
         self.mark = mark
+        putsAbsentName = changes.contains { [keys] in $0.value != nil && mirror.entries[keys.key(of: $0.key)] == nil }
         var writes: [Operation] = []
         for (name, value) in changes.sorted(by: { $0.key < $1.key }) {
             let key = keys.key(of: name)
@@ -58,13 +61,13 @@ struct TransactionBuilder: Sendable {
                 writes.append(.delete(DeleteRequest(key: key)))
             }
         }
-        unguardedWrites = try Self.packed(writes, limit: limit)
+        unguardedWrites = try Self.packed(writes, of: changes.count, limit: limit)
         let removed = changes.filter { $0.value == nil }.keys
         // A transaction must not put a key twice.
         for guardKey in Set(removed.map { [keys] in keys.removalGuard(of: keys.key(of: $0)) }) {
             writes.append(.put(PutRequest(key: guardKey, value: WriteMark.removal)))
         }
-        self.writes = try Self.packed(writes, limit: limit)
+        self.writes = try Self.packed(writes, of: changes.count, limit: limit)
         // For a nested transaction, etcd subtracts the outer one's comparisons from the limit.
         let isPacked = writes.count >= limit
         let comparisonLimit = isPacked ? limit / 2 : limit
@@ -72,10 +75,18 @@ struct TransactionBuilder: Sendable {
     }
 
     /// Returns the request; a repeated one puts the fence if its comparisons fail, so that the history to search has an end.
+    ///
+    /// If it puts an absent name, a repeated one changes nothing and always puts the fence: if `etcdctl` has removed the name since, the
+    /// comparisons hold again. If the history doesn't include the write, it is planned again.
     func request(isRepeated: Bool) -> TransactionRequest {
         let delta = Operation.range(.delta(of: keys, since: revision))
         guard let mark else { return TransactionRequest(compare: comparisons, success: writes, failure: [delta]) }
         let fence = Operation.put(PutRequest(key: keys.fence, value: WriteMark.fence))
+        if isRepeated, putsAbsentName {
+            // No revision is less than zero.
+            let never = Comparison(key: keys.mark, result: .less, modRevision: 0)
+            return TransactionRequest(compare: [never], success: [], failure: [delta, fence])
+        }
         return TransactionRequest(
             compare: comparisons,
             success: writes + [.put(PutRequest(key: keys.mark, value: mark.data))],
@@ -178,7 +189,9 @@ struct TransactionBuilder: Sendable {
     }
 
     /// Returns the operations, in nested transactions if they exceed the limit: etcd limits each transaction, not their sum.
-    private static func packed(_ writes: [Operation], limit: Int) throws(PreferenceError) -> [Operation] {
+    private static func packed(_ writes: [Operation], of changeCount: Int, limit: Int) throws(PreferenceError)
+        -> [Operation]
+    {
         guard writes.count >= limit else { return writes }
         // For a nested transaction, etcd subtracts the outer one's operations from the limit.
         let size = limit / 2
@@ -188,7 +201,7 @@ struct TransactionBuilder: Sendable {
         guard groups.count < size else {
             throw PreferenceError(
                 .tooLarge,
-                "\(writes.count) changes are too many for one etcd transaction; split them, or raise the servers' "
+                "\(changeCount) changes are too many for one etcd transaction; split them, or raise the servers' "
                     + "--max-txn-ops and the configuration's maximumOperations"
             )
         }
