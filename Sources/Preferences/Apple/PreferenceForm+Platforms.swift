@@ -81,7 +81,7 @@ struct FieldColor: View {
 #endif
 
 extension View {
-    /// Keeps the platform from correcting and capitalising what is typed.
+    /// Keeps the platform from correcting and capitalizing what is typed.
     func typedExactly() -> some View {
         #if os(macOS) || STANDINS
         autocorrectionDisabled()
