@@ -137,7 +137,7 @@ final class UserDefaultsBackend: PreferenceBackend {
             if isOwnWritten { count += 1 }
             if count == Self.fairShare {
                 // Other threads keep setting values.
-                runLater(.zero) { [weak self] in self?.write() }
+                runLater(.zero) { [weak self] in self?.writeApplied() }
                 break
             }
         }
