@@ -83,7 +83,8 @@ enum ClientRow {
 
     private static func childrenTime() -> Double {
         var usage = rusage()
-        getrusage(RUSAGE_CHILDREN, &usage)
+        // RUSAGE_CHILDREN, which Glibc declares with another type than the parameter's.
+        getrusage(-1, &usage)
         return [usage.ru_utime, usage.ru_stime].reduce(0) { $0 + Double($1.tv_sec) + Double($1.tv_usec) / 1e6 }
     }
 }
