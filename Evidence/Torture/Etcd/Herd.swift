@@ -47,7 +47,7 @@ enum Herd {
             "\(loaded) of \(count) clients have loaded \(names) names after \(words[1]) s, the first after \(words[2]) s"
         )
         print("whole reads by each client: \(share), each of \(requests) requests")
-        print("longest set of another store meanwhile: \(sets.longest), failed: \(sets.failed)")
+        print("longest write of another store during the reads: \(sets.longest), failed: \(sets.failed)")
         let holds = loaded == count && reads <= limit
         print(holds ? "herd: holds" : "herd: FAILS, all must load, with at most \(limit) reads each")
         return holds ? 0 : 1

@@ -116,7 +116,7 @@ struct FieldText: View {
         // The preference in whose field it was typed, which may have another one now.
         let preference = draft.editor.preference
         let shown = isSecret ? "" : preference.fieldText(of: preference.form())
-        // An empty text doesn't mean an empty secret, which nobody would see.
+        // An empty text doesn't mean an empty secret, as the field doesn't show whether one is stored.
         let isUnchanged = draft.text == shown || draft.resets != draft.editor.history.wrappedValue.resets
         if isUnchanged || draft.editor.set(draft.text) {
             self.draft = nil

@@ -27,7 +27,7 @@ protocol EditablePreference: DeclaredPreference {
     func set(color: Color?) -> PreferenceError?
 }
 
-/// What a field shows of its preference.
+/// The state of a preference that a field shows.
 struct FieldState {
     var title: String
     var control: PreferenceControl
@@ -61,7 +61,7 @@ struct FieldChoice: Hashable {
     let title: String
 }
 
-/// What has happened in a field since it was shown.
+/// The rejections and resets in a field since it was shown.
 struct FieldHistory {
     /// The value that was set last and rejected.
     var rejection: FieldRejection?

@@ -5,12 +5,7 @@ internal import SwiftUI
 
 #if os(tvOS)
 /// A text field, as the platform has no control for numbers and dates.
-struct FieldRange: View {
-    let field: FieldState
-    let editor: FieldEditor
-
-    var body: some View { FieldText(field: field, editor: editor) }
-}
+typealias FieldRange = FieldText
 #else
 /// The control of a number in a range, or of a date.
 struct FieldRange: View {
@@ -61,12 +56,7 @@ extension PropertyListValue {
 
 #if os(tvOS) || os(watchOS)
 /// A text field, as the platform has no color picker.
-struct FieldColor: View {
-    let field: FieldState
-    let editor: FieldEditor
-
-    var body: some View { FieldText(field: field, editor: editor) }
-}
+typealias FieldColor = FieldText
 #else
 /// The control of a color.
 struct FieldColor: View {

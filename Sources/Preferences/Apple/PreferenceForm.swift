@@ -112,7 +112,9 @@ private struct ShownPreference: DynamicProperty {
 
     init(declared: any DeclaredPreference) {
         // Only preferences can be declared.
-        guard let declared = declared as? any EditablePreference else { preconditionFailure() }
+        guard let declared = declared as? any EditablePreference else {
+            preconditionFailure("a declared preference is a Preference")
+        }
         self.declared = declared
         current = declared
     }

@@ -78,7 +78,7 @@ struct Mirror: Sendable {
 
     // MARK: The history
 
-    /// What the mirror knows of the cluster's history, without the values.
+    /// The mirror's knowledge of the cluster's history, without the values.
     struct Place: Sendable {
         /// The newest revision that the mirror has any change of.
         var newest: Int64

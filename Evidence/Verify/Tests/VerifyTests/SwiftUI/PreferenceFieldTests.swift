@@ -63,7 +63,7 @@ extension PreferenceCoding where Value == Int {
     }
 }
 
-/// What a field shows and sets, beyond the simple cases.
+/// The values that fields show and set, beyond the simple cases.
 @MainActor
 struct PreferenceFieldTests {
     private let store = PreferenceStore.inMemory()
