@@ -130,6 +130,7 @@ struct LayerTests {
         #expect(issues.all.count == 1)
         let text = issues.all.first?.description ?? ""
         #expect(text.hasPrefix("preference \"player.volume\": ") && text.contains("(configuration layer)"), "\(text)")
+        #expect(!text.contains("stored value"), "\(text)")
     }
 
     /// The accesses that a reader reports, as text.

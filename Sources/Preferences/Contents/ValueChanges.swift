@@ -249,6 +249,11 @@ final class StoredCandidate: Equatable, Sendable {
     /// Whether the value is a text that isn't stored, as in an argument or an environment variable.
     fileprivate var isOutside: Bool { isText && layer != nil }
 
+    /// Says that the value isn't removed; only that of the writable layer, or of a file, is known to be stored.
+    fileprivate var kept: String {
+        layer == nil || source?.path(of: nil) != nil ? "the stored value is kept" : "the value is kept"
+    }
+
     /// The uses of the preference on the command line, by its name or its option of one letter; nil if the value isn't from there.
     func uses(short: Character?) -> [OptionUse]? {
         guard isText, let source, !source.options.isEmpty, let origin else { return nil }
@@ -324,11 +329,11 @@ struct UnreadableValue {
     /// Returns the same error with another outcome than that of a read, if one is given.
     func error(_ outcome: String?) -> PreferenceError {
         let text = outcome ?? self.outcome
-        return saying(candidate.isOutside || outcome != nil ? text : "\(text) and the stored value is kept")
+        return saying(candidate.isOutside || outcome != nil ? text : "\(text) and \(candidate.kept)")
     }
 
     /// The error to throw if the read needs the value.
-    var reason: PreferenceError { saying(candidate.isOutside ? "correct or remove it" : "the stored value is kept") }
+    var reason: PreferenceError { saying(candidate.isOutside ? "correct or remove it" : candidate.kept) }
 
     private func saying(_ end: String) -> PreferenceError {
         PreferenceError(
