@@ -92,12 +92,13 @@ struct SuiteLocation: Hashable, Sendable {
     let userPath: String
     /// The file with the managed settings.
     let managedPath: String
-    /// The files with the system's defaults, most important first.
-    let systemPaths: [String]
     /// The managed settings: drop-ins, and then the file, which wins.
     let managed: DropIns
     /// The system's defaults, most important first; the last has the drop-ins and the file of `/etc`, too.
     let system: [DropIns]
+
+    /// The files with the system's defaults, most important first.
+    var systemPaths: [String] { system.flatMap { $0.files.reversed() } }
 
     /// Creates the location of a suite from its name, which it checks; opens and creates no files.
     ///
@@ -115,7 +116,7 @@ struct SuiteLocation: Hashable, Sendable {
         // path […] it should consider the path invalid and ignore it."
         let given = (environment.configurationFolders ?? "").split(separator: ":").filter { $0.hasPrefix("/") }
         let folders = (given.isEmpty ? ["/etc/xdg"] : given.map { Self.folder(String($0)) }).map { "\($0)/\(name)" }
-        systemPaths = folders.map { $0 + "/preferences.jsonl" }
+        let files = folders.map { $0 + "/preferences.jsonl" }
         let vendor = ["/run/\(name)", "/usr/lib/\(name)"]
         managed = DropIns(folders: (["/etc/\(name)"] + vendor).map { $0 + "/managed.d" }, files: [managedPath])
         // A policy, unlike a default, doesn't depend on a variable.
@@ -125,9 +126,9 @@ struct SuiteLocation: Hashable, Sendable {
         }
         let weakest = DropIns(
             folders: (folders + others + vendor).map { $0 + "/preferences.d" },
-            files: others.reversed().map { $0 + "/preferences.jsonl" } + systemPaths.suffix(1)
+            files: others.reversed().map { $0 + "/preferences.jsonl" } + files.suffix(1)
         )
-        system = systemPaths.dropLast().map { DropIns(files: [$0]) } + [weakest]
+        system = files.dropLast().map { DropIns(files: [$0]) } + [weakest]
         if let folder = environment.configurationHome, folder.hasPrefix("/") {
             userPath = Self.folder(folder) + file
         } else if let home = environment.homeFolder.map({ Self.folder($0) + "/.config" + file }),

@@ -17,7 +17,7 @@ struct SuiteLocationTests {
         let location = try SuiteLocation("app", environment: Self.home)
         #expect(location.userPath == "/home/ann/.config/app/preferences.jsonl")
         #expect(location.managedPath == "/etc/app/managed.jsonl")
-        #expect(location.systemPaths == ["/etc/xdg/app/preferences.jsonl"])
+        #expect(location.systemPaths == ["/etc/xdg/app/preferences.jsonl", "/etc/app/preferences.jsonl"])
     }
 
     @Test(arguments: [
@@ -52,7 +52,7 @@ struct SuiteLocationTests {
         var environment = Self.home
         environment.configurationFolders = "/a:relative:/b/:"
         let location = try SuiteLocation("app", environment: environment)
-        #expect(location.systemPaths == ["/a/app/preferences.jsonl", "/b/app/preferences.jsonl"])
+        #expect(location.systemPaths == ["/a/app/preferences.jsonl", "/b/app/preferences.jsonl", "/etc/app/preferences.jsonl"])
     }
 
     @Test(
