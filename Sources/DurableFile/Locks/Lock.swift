@@ -50,12 +50,6 @@ package struct Lock<State: ~Copyable>: ~Copyable, @unchecked Sendable {  // `wor
         if inChild { word.reset() } else { word.unlock() }
     }
 
-    /// Runs `body` with the value; call with the lock, after `take`.
-    package borrowing func withHeld<Result>(_ body: (inout State) -> Result) -> Result {
-        let place = state._address
-        return body(&place.pointee)
-    }
-
     /// Replaces the value in a child of `fork`, where a thread of the parent might have been changing it. The old value is never
     /// released.
     package borrowing func reset(to value: consuming sending State) {
