@@ -36,11 +36,17 @@ public import Synchronization
 @usableFromInline
 struct LockWord: ~Copyable {
     /// 0 is free, 1 is held, 2 is held while threads might sleep.
+    // Not a cell of an `Atomic`, which would look up its type among all in the process when the first lock is destroyed.
     @usableFromInline
-    let word: _Cell<Atomic<UInt32>>
+    let cell = _Cell<UInt32>(0)
 
     @inlinable
-    init() { word = _Cell(Atomic(0)) }
+    init() {}
+
+    @inlinable
+    var word: UnsafeMutablePointer<Atomic<UInt32>> {
+        UnsafeMutableRawPointer(cell._address).assumingMemoryBound(to: Atomic<UInt32>.self)
+    }
 
     @inlinable
     borrowing func lock() {
@@ -49,7 +55,7 @@ struct LockWord: ~Copyable {
 
     @inlinable
     borrowing func tryLock() -> Bool {
-        word._address.pointee.compareExchange(
+        word.pointee.compareExchange(
             expected: 0,
             desired: 1,
             successOrdering: .acquiring,
@@ -59,11 +65,11 @@ struct LockWord: ~Copyable {
 
     @inlinable
     borrowing func unlock() {
-        if word._address.pointee.exchange(0, ordering: .releasing) == 2 { wakeOne() }
+        if word.pointee.exchange(0, ordering: .releasing) == 2 { wakeOne() }
     }
 
     /// Makes the lock free in a child of `fork`, where no other thread has it or waits for it.
-    borrowing func reset() { word._address.pointee.store(0, ordering: .releasing) }
+    borrowing func reset() { word.pointee.store(0, ordering: .releasing) }
 
     /// Waits for a few microseconds, then sleeps.
     ///
@@ -75,18 +81,18 @@ struct LockWord: ~Copyable {
         var pauses = 64
         while pauses < 512 {
             for _ in 0..<pauses { durable_file_relax() }
-            if word._address.pointee.load(ordering: .relaxed) == 0, tryLock() { return }
+            if word.pointee.load(ordering: .relaxed) == 0, tryLock() { return }
             pauses *= 2
         }
-        while word._address.pointee.exchange(2, ordering: .acquiring) != 0 {
-            durable_file_futex_wait(word._address, 2)
+        while word.pointee.exchange(2, ordering: .acquiring) != 0 {
+            durable_file_futex_wait(word, 2)
         }
     }
 
     @usableFromInline
     @inline(never)
     borrowing func wakeOne() {
-        durable_file_futex_wake(word._address)
+        durable_file_futex_wake(word)
     }
 }
 #endif

@@ -49,16 +49,37 @@ enum FileStores {
     // Weak to the store only: each change of the reference count of an object with a weak reference takes 150 instructions
     // more, and a set changes those of the source and the backend.
     private struct Entry {
+        let path: String
         weak var store: PreferenceStore?
         /// The path without links that the store's path led to when it was added.
         let real: String
     }
 
     private struct Registry {
-        /// The stores by the path that they follow.
-        var entries: [String: Entry] = [:]
+        /// The stores, ordered by the bytes of the path that they follow.
+        // Not a dictionary: the first one by strings looks up how these are hashed, among all conformances in the process.
+        var entries: [Entry] = []
         /// The number of stores that were ever added.
         var count = 0
+
+        func store(at path: String) -> PreferenceStore? {
+            let place = place(of: path)
+            return place < entries.count && entries[place].path.hasBytes(of: path) ? entries[place].store : nil
+        }
+
+        /// Returns the index of the entry of a path, or the index at which to insert it.
+        func place(of path: String) -> Int {
+            var (start, end) = (0, entries.count)
+            while start < end {
+                let middle = (start + end) / 2
+                if entries[middle].path.utf8.lexicographicallyPrecedes(path.utf8) {
+                    start = middle + 1
+                } else {
+                    end = middle
+                }
+            }
+            return start
+        }
     }
 
     private static let registry = Lock(Registry())
@@ -73,7 +94,7 @@ enum FileStores {
         durability: PreferenceDurability = .background,
         trustsOwner: Bool = false
     ) -> PreferenceStore {
-        let store = registry.withLock { $0.entries[path]?.store } ?? findOrAdd(path)
+        let store = registry.withLock { $0.store(at: path) } ?? findOrAdd(path)
         let backend = store.core.layers.writable?.backend as? FileBackend
         backend?.raiseDurability(to: durability)
         // Inside a body with the lock of a file, the owner was checked when the file was opened.
@@ -86,27 +107,28 @@ enum FileStores {
         while true {
             looks += 1
             // The stores that are looked at are released after the lock: these may be their last references.
-            let (known, count) = registry.withLock { registry in
-                let known = registry.entries.compactMap { path, entry in
-                    entry.store.map { (path: path, real: entry.real, store: $0) }
-                }
-                return (known, registry.count)
+            let (stores, count) = registry.withLock { registry in
+                (registry.entries.map { (path: $0.path, real: $0.real, store: $0.store) }, registry.count)
             }
             // Without the lock, as a file system might not answer.
             let real = LogPath(path: path).real()
-            if let store = known.first(where: { $0.real == real && LogPath(path: $0.path).real() == real })?.store {
-                return store
+            for known in stores where known.real.hasBytes(of: real) {
+                if let store = known.store, LogPath(path: known.path).real().hasBytes(of: real) { return store }
             }
             // A file with another name, or at the end of a link or below a folder that was changed since.
             let file = identity(of: path)
-            let other = known.first { known in
-                file.map { $0 == identity(of: known.path) } ?? (LogPath(path: known.path).real() == real)
+            for known in stores {
+                guard let store = known.store else { continue }
+                let isSame =
+                    if let file { file == identity(of: known.path) } else {
+                        LogPath(path: known.path).real().hasBytes(of: real)
+                    }
+                if isSame { return store }
             }
-            if let other { return other.store }
             // Else the file was created or replaced in between, or another thread has added a store, perhaps of this file.
             // Not for ever, as some file systems number a file otherwise at each look.
             guard looks > 3 || file == identity(of: path) else { continue }
-            if let store = add(path, real, to: Set(known.map(\.path)), ifCountIs: count) { return store }
+            if let store = add(path, real, removing: stores.map { $0.store == nil }, ifCountIs: count) { return store }
         }
     }
 
@@ -115,23 +137,29 @@ enum FileStores {
         do { return try SystemFileSystem().status(at: path).identity } catch { return nil }
     }
 
+    /// Adds a store unless another one was added since they were counted; removes the entries of those that are gone.
     private static func add(
         _ path: String,
         _ real: String,
-        to known: Set<String>,
+        removing isGone: [Bool],
         ifCountIs count: Int
     ) -> PreferenceStore? {
         let store = PreferenceStore(Layer(source: Source(FileBackend(path: path))))
         return registry.withLock { registry in
             guard registry.count == count else { return nil }
             registry.count += 1
-            if registry.entries.count > known.count {
-                registry.entries = registry.entries.filter { known.contains($0.key) }
+            if isGone.contains(true) {
+                registry.entries = registry.entries.indices.filter { !isGone[$0] }.map { registry.entries[$0] }
             }
-            registry.entries[path] = Entry(store: store, real: real)
+            registry.entries.insert(Entry(path: path, store: store, real: real), at: registry.place(of: path))
             return store
         }
     }
+}
+
+extension String {
+    /// Whether the bytes are the same: for the kernel, two spellings of one character are two names.
+    fileprivate func hasBytes(of other: String) -> Bool { utf8.elementsEqual(other.utf8) }
 }
 
 extension PreferenceStore {

@@ -6,7 +6,7 @@ struct StoreState {
     var queue = DeliveryQueue()
     /// The threads that are announcing a set, each with the depth of its sets in response to announcements.
     var announcing: [ThreadIdentity: Int] = [:]
-    private var nodes: [String: PreferenceNode] = [:]
+    private var nodes = NodeTable()
     /// The number of nodes above which unused ones are removed.
     private var nodeLimit = 64
     /// The cells that reads of sources that are queried by name may have filled since their values were dropped.
@@ -47,7 +47,7 @@ struct StoreState {
     }
 
     /// The names that were declared or observed, and the former names of these.
-    var names: Set<String> { Set(nodes.keys).union(formerNames.all) }
+    var names: Set<String> { Set(nodes.entries.map(\.name)).union(formerNames.all) }
 
     /// Invalidates what the store has cached of a change of a source: makes slots stale, collects the signals of the names and, if there are
     /// observers, enqueues a batch. Returns whether there is something to deliver.
@@ -197,7 +197,7 @@ struct StoreState {
 extension StoreState {
     /// Invalidates all slots, so that later reads go to the store.
     mutating func dropCachedValues() {
-        for node in nodes.values { node.invalidate() }
+        for entry in nodes.entries { entry.node.invalidate() }
     }
 
     /// Records that a read of a source that is queried by name may fill a cell.
@@ -223,11 +223,11 @@ extension StoreState {
     func observedNames(includingTracked: Bool) -> Set<String>? {
         guard subscriptions.isEmpty else { return nil }
         var names = observedNames
-        if includingTracked { for (name, node) in nodes where node.mayHaveReaders { names.insert(name) } }
+        if includingTracked { for entry in nodes.entries where entry.node.mayHaveReaders { names.insert(entry.name) } }
         return formerNames.isEmpty ? names : names.reduce(into: names) { $0.formUnion(formerNames[$1]) }
     }
 
-    func forEachNode(_ body: (PreferenceNode) -> Void) { for node in nodes.values { body(node) } }
+    func forEachNode(_ body: (PreferenceNode) -> Void) { for entry in nodes.entries { body(entry.node) } }
 
     /// Returns the node of a declared name, the nodes that were removed because they are no longer used, and whether the name has to be
     /// compared with former names.
@@ -235,7 +235,7 @@ extension StoreState {
     /// The caller releases those without the lock, because their deinitializers may run code of the program, and notifies their readers.
     mutating func declare(_ name: String) -> (PreferenceNode, removed: [PreferenceNode], mustCheck: Bool) {
         let removed = nodes.count >= nodeLimit ? removeUnused() : []
-        let node = node(of: name)
+        let node = nodes.node(of: name)
         return (node, removed, (!formerNames.isEmpty || sharesSource) && mustCheckFormerNames(with: node, of: name))
     }
 
@@ -243,15 +243,12 @@ extension StoreState {
     ///
     /// Names that were only read may have readers that Observation tracks; they are removed if they are many.
     private mutating func removeUnused() -> [PreferenceNode] {
-        var removed = nodes.filter { $0.value.isUnused }
-        let idle = nodes.filter { $0.value.isIdle && removed[$0.key] == nil }
-        if idle.count > Self.mostIdleNodes { removed.merge(idle) { node, _ in node } }
-        for name in removed.keys {
-            nodes[name] = nil
-            if !isReplacement { formerNames.removeAll(of: name) }
-        }
+        var removed = nodes.remove { $0.isUnused }
+        let idleCount = nodes.entries.count { $0.node.isIdle }
+        if idleCount > Self.mostIdleNodes { removed += nodes.remove { $0.isIdle } }
+        if !isReplacement { for entry in removed { formerNames.removeAll(of: entry.name) } }
         nodeLimit = Swift.max(64, nodes.count * 2)
-        return Array(removed.values)
+        return removed.map(\.node)
     }
 
     private static var mostIdleNodes: Int { 4096 }
@@ -261,7 +258,7 @@ extension StoreState {
 
     /// Records that a name's stored value can't be read.
     mutating func noteUnreadable(_ name: String) {
-        node(of: name).noteUnreadable()
+        nodes.node(of: name).noteUnreadable()
     }
 
     /// Records names that were declared secret; returns whether one is new.
@@ -306,12 +303,6 @@ extension StoreState {
         misuses = misuses.mapValues { _ in nil }
         return new
     }
-
-    private mutating func node(of name: String) -> PreferenceNode {
-        // Looks the name up once.
-        func existing(_ node: inout PreferenceNode) -> PreferenceNode { node }
-        return existing(&nodes[name, default: PreferenceNode()])
-    }
 }
 
 // MARK: Former names
@@ -327,7 +318,7 @@ extension StoreState {
     mutating func noteFormerNames(_ names: [String], of name: String) -> Bool {
         guard formerNames.note(names, of: name, isDeclared) else { return false }
         // The next read goes to the store, and so checks them.
-        node(of: name).invalidate()
+        nodes.node(of: name).invalidate()
         noteUncheckedFormerNames()
         return true
     }
@@ -422,7 +413,7 @@ extension StoreState {
         }
         if subscription.timing == .willSet { earlyCount += 1 }
         for name in names {
-            node(of: name).subscriptions.add(subscription)
+            nodes.node(of: name).subscriptions.add(subscription)
             observedNames.insert(name)
         }
     }

@@ -214,6 +214,17 @@ struct FileBackendTests {
         #expect(try PreferenceStore.file(at: URL(filePath: folder.path("real/new/b.jsonl"))) !== stores[0])
     }
 
+    /// Two spellings of one character are equal strings, and two names for the kernel unless the file system says otherwise.
+    @Test
+    func filesWhoseNamesDifferInSpellingAreTwoStores() throws {
+        let names = ["caf\u{E9}.jsonl", "cafe\u{301}.jsonl"]
+        for (number, name) in names.enumerated() { try folder.write("{\"number\":\(number)}\n", to: name) }
+        let isOneFile = try contents(names[0]) == contents(names[1])
+        let stores = try names.map(store)
+        #expect((stores[0] === stores[1]) == isOneFile)
+        #expect(stores[0]["number"] == (isOneFile ? 1 : 0) && stores[1]["number"] == 1)
+    }
+
     private func store(_ name: String) throws -> PreferenceStore {
         try .file(at: URL(filePath: folder.path(name)))
     }

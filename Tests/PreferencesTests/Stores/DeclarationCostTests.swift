@@ -16,8 +16,8 @@ struct DeclarationCostTests {
             #expect(count.value == 5)
         }
         let state = store.core.state.withLock { $0 }
-        let nodes = try #require(Mirror(reflecting: state).descendant("nodes") as? [String: PreferenceNode])
-        let slots = try #require(Mirror(reflecting: nodes["count", default: PreferenceNode()]).descendant("slots"))
+        let nodes = try #require(Mirror(reflecting: state).descendant("nodes") as? NodeTable)
+        let slots = try #require(Mirror(reflecting: nodes["count"] ?? PreferenceNode()).descendant("slots"))
         #expect((1..<20).contains(Mirror(reflecting: slots).children.count))
     }
 

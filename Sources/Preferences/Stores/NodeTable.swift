@@ -1,0 +1,63 @@
+/// The nodes of a store by name.
+///
+/// Names are compared as Swift strings are. Not a dictionary: the first one by strings looks up how these are hashed, among all
+/// conformances in the process, which takes 200,000 instructions.
+struct NodeTable {
+    /// The nodes in the order in which they were added.
+    private(set) var entries: [(name: String, hash: Int, node: PreferenceNode)] = []
+    /// The number of each entry, from 1, in an open hash table by name; 0 for a free place. Its count is a power of two.
+    private var places: [UInt32] = []
+
+    var count: Int { entries.count }
+
+    subscript(name: String) -> PreferenceNode? {
+        if entries.isEmpty { return nil }
+        let number = places[place(of: name, hash: name.hashValue)]
+        return number == 0 ? nil : entries[Int(number) &- 1].node
+    }
+
+    /// Returns the node of a name, which is added if there is none.
+    mutating func node(of name: String) -> PreferenceNode {
+        if entries.count >= places.count / 4 * 3 { makePlaces(max(8, places.count * 2)) }
+        let hash = name.hashValue
+        let place = place(of: name, hash: hash)
+        if places[place] != 0 { return entries[Int(places[place]) &- 1].node }
+        let node = PreferenceNode()
+        entries.append((name, hash, node))
+        places[place] = UInt32(entries.count)
+        return node
+    }
+
+    /// Removes the nodes for which `isRemoved` returns true, and returns them.
+    mutating func remove(where isRemoved: (PreferenceNode) -> Bool) -> [(name: String, hash: Int, node: PreferenceNode)]
+    {
+        // In one pass, as other threads may begin to use a node.
+        let all = exchange(&entries, with: [])
+        var removed: [(name: String, hash: Int, node: PreferenceNode)] = []
+        for entry in all {
+            if isRemoved(entry.node) { removed.append(entry) } else { entries.append(entry) }
+        }
+        makePlaces(places.count)
+        return removed
+    }
+
+    /// Returns the place of a name, or the free place at which it belongs.
+    private func place(of name: String, hash: Int) -> Int {
+        let mask = places.count &- 1
+        var place = hash & mask
+        while true {
+            let number = Int(places[place])
+            if number == 0 || entries[number &- 1].hash == hash && entries[number &- 1].name == name { return place }
+            place = (place &+ 1) & mask
+        }
+    }
+
+    private mutating func makePlaces(_ count: Int) {
+        places = Array(repeating: 0, count: count)
+        for index in entries.indices {
+            var place = entries[index].hash & (count &- 1)
+            while places[place] != 0 { place = (place &+ 1) & (count &- 1) }
+            places[place] = UInt32(index &+ 1)
+        }
+    }
+}
