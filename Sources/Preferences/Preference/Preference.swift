@@ -165,7 +165,8 @@ extension Preference {
     /// - Throws: `invalid` if the rule rejects the value, `unencodable` if it can't be encoded, `managed` if an administrator manages
     ///   it, or the error of the store, such as `readOnly` or `unavailable`. Nothing is changed then.
     public func write(_ value: Value) throws(PreferenceError) {
-        let declaration = declaration.resolved
+        // Not by `resolved`, which retains the declaration.
+        if let store = declaration.store.isolated { return try Preference(declaration.bound(to: store)).write(value) }
         guard declaration.member == nil else { return try declaration.replace(with: value) }
         let stored = try declaration.encode(value)
         do throws(PreferenceError) {
