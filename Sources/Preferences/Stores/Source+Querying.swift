@@ -17,6 +17,12 @@ extension Source {
     /// - Parameter isReading: Whether the caller reads and may hold a lock, so that observers of stale values are not called on
     ///   this thread.
     func queryBackend(for names: some Collection<String> & Sendable, isReading: Bool = true, _ call: StoreCall? = nil) {
+        if isOpen, needsQuery(names) { query(Set(names), isReading, call) }
+    }
+
+    // Not generic, as the function above is: each type of names would compile its own.
+    @inline(never)
+    private func query(_ names: Set<String>, _ isReading: Bool, _ call: StoreCall?) {
         for attempt in 1...Self.attempts {
             guard isOpen, needsQuery(names) else { return }
             if let reentrant {
@@ -56,8 +62,9 @@ extension Source {
     ///
     /// New names have no readers, so no observer is notified of their values.
     @discardableResult
+    @inline(never)
     func queryWithTurn(
-        for names: some Collection<String> & Sendable,
+        for names: Set<String>,
         isLast: Bool = false,
         _ notifications: inout DeferredNotifications
     ) -> Bool {

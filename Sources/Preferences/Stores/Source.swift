@@ -268,7 +268,7 @@ extension Source {
                 throw condition?.isNone ?? true ? error.ofOpening : PreferenceError(unread: error)
             }
             // If the backend could not be loaded before, it was not queried for these names.
-            if isQueriedByName, reentrant == nil { queryWithTurn(for: changes.dictionary.keys, &notifications) }
+            if isQueriedByName, reentrant == nil { queryWithTurn(for: Set(changes.dictionary.keys), &notifications) }
             // Also after an error: the backend may have found external changes before.
             defer { publishStored(own, into: &notifications) }
             guard let file else { return try apply(changes, if: condition) }
