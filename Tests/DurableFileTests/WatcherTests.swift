@@ -283,6 +283,30 @@ struct WatcherTests {
         try folder.append("b=1.\n", to: "log")
         await expect(["b": "1"], in: log)
         gate.signal { $0 = true }
+        // The thread that waited has ended, and the other one watches both files.
+        try folder.append("c=1.\n", to: "log")
+        await expect(["b": "1", "c": "1"], in: log)
+        try folder.append("d=1.\n", to: "slow")
+        _ = await isCalled.first { true }
+    }
+
+    @Test
+    func observerThatWaitsDelaysNoFileThatHasChangedWithItsOwn() async throws {
+        // All files are looked at together when the events are requested.
+        let watcher = Watcher(startingAfter: .milliseconds(200))
+        let gate = Condition(false)
+        let slow = LogFile<TextContents>(path: folder.path("slow"), watcher: watcher)
+        try slow.load(
+            observer: LogObserver(
+                changed: { gate.wait { $0 ? .done(()) : .until(nil) } },
+                damaged: { _ in },
+                failed: { _ in }
+            )
+        )
+        let logs = try (1...8).map { try open("log\($0)", watcher) }
+        for name in ["slow"] + (1...8).map({ "log\($0)" }) { try folder.append("a=1.\n", to: name) }
+        for log in logs { await expect(["a": "1"], in: log) }
+        gate.signal { $0 = true }
     }
 
     @Test
@@ -422,6 +446,53 @@ struct QuietTimerTests {
         #expect(timer.due == .milliseconds(100))
         timer.note(at: .milliseconds(2), isBlank: false, isWhole: false)
         #expect(timer.due == .milliseconds(12))
+    }
+}
+
+struct ReportTimerTests {
+    @Test
+    func longReportMakesAnotherThreadWatch() {
+        var timer = ReportTimer()
+        var mustLook = timer.begin(at: .milliseconds(1))
+        #expect(mustLook && !timer.isLong(at: .milliseconds(30)))
+        var step = timer.next(at: .milliseconds(20))
+        #expect(step == .look(after: .milliseconds(11)))
+        #expect(timer.isLong(at: .milliseconds(31)))
+        step = timer.next(at: .milliseconds(31))
+        #expect(step == .takeOver)
+        timer.end()
+        #expect(!timer.isLong(at: .milliseconds(40)))
+        mustLook = timer.begin(at: .milliseconds(40))
+        #expect(mustLook)
+    }
+
+    @Test
+    func oneLookServesAllReportsOfItsTime() {
+        var timer = ReportTimer()
+        var mustLook = timer.begin(at: .zero)
+        #expect(mustLook)
+        for time in [1, 10, 25] {
+            timer.end()
+            mustLook = timer.begin(at: .milliseconds(time))
+            #expect(!mustLook)
+        }
+        var step = timer.next(at: .milliseconds(30))
+        #expect(step == .look(after: .milliseconds(25)))
+        timer.end()
+        step = timer.next(at: .milliseconds(55))
+        #expect(step == .end)
+        mustLook = timer.begin(at: .milliseconds(60))
+        #expect(mustLook)
+    }
+
+    @Test
+    func reportIsLookedAtAgainIfNoLookCouldBeScheduled() {
+        var timer = ReportTimer()
+        for _ in 1...2 {
+            let mustLook = timer.begin(at: .zero)
+            #expect(mustLook)
+            timer.endLooks()
+        }
     }
 }
 

@@ -123,8 +123,7 @@ package final class LogFile<Contents: AnyObject & Sendable>: Sendable {
         }
     }
 
-    /// Reads external changes, on the watcher's thread, and schedules the observer's notification; returns nil if the
-    /// log is in use.
+    /// Reads external changes, on the watcher's thread, which then notifies the observer; returns nil if the log is in use.
     private func handle(_ event: WatchEvent) -> WatchFinding? {
         let scope: LogCore.Scope =
             switch event {
@@ -136,13 +135,14 @@ package final class LogFile<Contents: AnyObject & Sendable>: Sendable {
         do throws(LogError) {
             // One file's lock must not delay the watching of other files. A thread that uses the log reads external
             // changes too; those that it misses are found when the file is idle.
-            let finding = try core.withLockIfAvailable { core throws(LogError) in try core.check(scope) } ?? nil
-            if finding?.hasChanges == true { scheduleReport() }
+            var finding = try core.withLockIfAvailable { core throws(LogError) in try core.check(scope) } ?? nil
+            if finding?.hasChanges == true { finding?.report = nextReport(.changes) }
             return finding
         } catch {
             // The next caller that asks for the changes gets the error.
-            scheduleReport(isError: true)
-            return WatchFinding(isBlank: false, hasChanges: true)
+            var finding = WatchFinding(isBlank: false, hasChanges: true)
+            finding.report = nextReport(.error)
+            return finding
         }
     }
 
@@ -162,16 +162,18 @@ package final class LogFile<Contents: AnyObject & Sendable>: Sendable {
 
     /// Notifies the observer of external changes and damage, if there are any, on another thread.
     package func notifyInBackground() {
-        if core.withLock({ $0.hasReport }) { scheduleReport() }
+        guard core.withLock({ $0.hasReport }) else { return }
+        if let report = nextReport(.changes) { notifier.run(report) }
     }
 
-    private func scheduleReport(isError: Bool = false) {
+    /// Returns the job that notifies the observer; nil if one that was returned before does so, because it hasn't begun.
+    private func nextReport(_ report: LogBackground.Report) -> WorkerQueue.Job? {
         let isScheduled = background.withLock { background in
-            defer { background.report = background.report == .error || isError ? .error : .changes }
+            defer { background.report = background.report == .error ? .error : report }
             return background.report != nil
         }
-        guard !isScheduled else { return }
-        notifier.run { [weak self] in
+        guard !isScheduled else { return nil }
+        return { [weak self] in
             guard let self else { return }
             let report = background.withLock { exchange(&$0.report, with: nil) }
             if report == .error { background.withLock { $0.observer }?.changed() }

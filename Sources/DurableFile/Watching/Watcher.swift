@@ -8,7 +8,8 @@ package final class Watcher: Sendable {
     /// A closure that is called on the watcher's thread without a lock; not again once the `Watch` is gone, except for
     /// one call that had begun.
     ///
-    /// It must not wait, as all files share the thread: it returns nil to be called again when the file is idle.
+    /// It must not wait, as all files share the thread: it returns nil to be called again when the file is idle. What may
+    /// wait, such as an observer, is the `report` of what it returns.
     package typealias Body = @Sendable (WatchEvent) -> WatchFinding?
 
     /// The watcher of all stores.
@@ -21,6 +22,8 @@ package final class Watcher: Sendable {
     private let state: Lock<WatcherState>
     /// The pipe that wakes the thread; made when it starts, as a child of `fork` must not share its parent's.
     private let pipe = Lock<Pipe?>(nil)
+    /// The queue of the job that looks whether a report lasts long; made for the first report.
+    private let reportQueue = Lock<WorkerQueue?>(nil)
     /// Whether it is a participant of a `fork`.
     private let isAdded = Atomic(false)
     /// Its place among these; written once, at the first `watch`.
@@ -156,22 +159,100 @@ package final class Watcher: Sendable {
             return (touched, state.idle(at: now, except: touched))
         }
         var hasChanges = false
+        var reports: [WorkerQueue.Job] = []
         for (number, hit) in touched {
             guard let body = state.withLock({ $0.body(number) }) else { continue }
             var finding = body(hit.isClosed ? .closed : .touched)
+            if let report = finding?.report { reports.append(report) }
             // A file that was renamed to the path is complete, so there is nothing to wait for.
-            if hit.isArrival, finding?.isBlank == false { finding = body(.idle(isWhole: true)) }
+            if hit.isArrival, finding?.isBlank == false {
+                finding = body(.idle(isWhole: true))
+                if let report = finding?.report { reports.append(report) }
+            }
             hasChanges = hasChanges || finding?.hasChanges == true
             state.withLock { $0.note(number, hit, finding, at: now) }
         }
         for (number, hit) in idle {
-            guard let body = state.withLock({ $0.body(number) }), body(.idle(isWhole: hit.isWhole)) == nil else {
-                continue
-            }
-            state.withLock { $0.note(number, hit, nil, at: fileSystem.now()) }
+            guard let body = state.withLock({ $0.body(number) }) else { continue }
+            let finding = body(.idle(isWhole: hit.isWhole))
+            if let report = finding?.report { reports.append(report) }
+            if finding == nil { state.withLock { $0.note(number, hit, nil, at: fileSystem.now()) } }
         }
+        make(reports, thread)
         return hasChanges
     }
+
+    // MARK: Reports, which may wait
+
+    /// Makes a report on this thread, which saves the time that another one takes to wake up, and the others on other threads.
+    private func make(_ reports: [WorkerQueue.Job], _ thread: Int) {
+        guard let last = reports.last else { return }
+        for report in reports.dropLast() { WorkerQueue().run(report) }
+        if state.withLock({ $0.beginReport(on: thread, at: fileSystem.now()) }) { look(after: JobSchedule.longestTurn) }
+        last()
+        state.withLock { $0.endReport(on: thread) }
+    }
+
+    /// Looks later, on another thread, whether a report still lasts.
+    private func look(after delay: Duration) {
+        let queue = reportQueue.withLock { queue in
+            let made = queue ?? WorkerQueue(fileSystem: fileSystem)
+            queue = made
+            return made
+        }
+        let isScheduled = queue.schedule(after: delay) { [weak self] in
+            guard let self else { return }
+            switch state.withLock({ $0.report.next(at: fileSystem.now()) }) {
+            case .end: break
+            case .look(let delay): look(after: delay)
+            case .takeOver: watchOnNewThread()
+            }
+        }
+        if !isScheduled { state.withLock { $0.report.endLooks() } }
+    }
+
+    private func watchOnNewThread() {
+        // If it can't be started, the thread that makes the report watches again afterwards.
+        _ = WorkerQueue.startOwnThread { [self] in
+            if let thread = state.withLock({ $0.takeOver(at: fileSystem.now()) }) { run(thread) }
+        }
+    }
+}
+
+/// The duration of a report that the watcher's thread makes, which is looked at by one job, however many reports there are.
+struct ReportTimer: Sendable {
+    private var start: Duration?
+    /// Whether a job is scheduled that will look.
+    private var isGuarded = false
+
+    enum Step: Equatable {
+        /// No report is being made.
+        case end
+        /// Look again after this time, at a report that began later.
+        case look(after: Duration)
+        /// Another thread has to watch.
+        case takeOver
+    }
+
+    /// Notes that a report begins; returns whether a look has to be scheduled.
+    mutating func begin(at now: Duration) -> Bool {
+        start = now
+        return !exchange(&isGuarded, with: true)
+    }
+
+    mutating func end() { start = nil }
+
+    /// Notes that no look is scheduled.
+    mutating func endLooks() { isGuarded = false }
+
+    /// Returns what the job that looks does next.
+    mutating func next(at now: Duration) -> Step {
+        if let start, !isLong(at: now) { return .look(after: start + JobSchedule.longestTurn - now) }
+        isGuarded = false
+        return start == nil ? .end : .takeOver
+    }
+
+    func isLong(at now: Duration) -> Bool { start.map { $0 + JobSchedule.longestTurn <= now } ?? false }
 }
 
 extension Watcher: ForkParticipant {
@@ -234,6 +315,8 @@ package struct WatchFinding: Sendable {
     package var hasChanges: Bool
     /// Whether the file has only grown, by whole lines, so that nothing is left to compare.
     package var isComplete: Bool
+    /// Notifies an observer; may take any time, and is called once, on the watcher's thread or another one.
+    package var report: (@Sendable () -> Void)?
 
     package init(isBlank: Bool, isBeingSaved: Bool = false, hasChanges: Bool, isComplete: Bool = false) {
         self.isBlank = isBlank

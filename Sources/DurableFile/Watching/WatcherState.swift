@@ -11,6 +11,8 @@ struct WatcherState: Sendable {
     private(set) var queue: OpenFile?
     /// The number of the thread that serves the files; a thread with another number ends.
     private(set) var thread: Int?
+    /// The report that the thread makes.
+    var report = ReportTimer()
     private var forks: UInt64 = 0
     private var nextPoll: Duration?
     private var polls = 0
@@ -133,6 +135,7 @@ struct WatcherState: Sendable {
         guard forks != current else { return }
         forks = current
         end()
+        report = ReportTimer()
         index = nil
         timers = [:]
         for number in files.numbers { files[number]?.entries = nil }
@@ -152,8 +155,28 @@ struct WatcherState: Sendable {
     /// Drops the queue and the thread, which ends or could not be started.
     mutating func end() {
         thread = nil
+        report.end()
         queue = nil
         nextPoll = nil
+    }
+
+    // MARK: Reports
+
+    /// Notes that a thread begins a report; returns whether another one has to look later how long it lasts.
+    mutating func beginReport(on thread: Int, at now: Duration) -> Bool {
+        thread == self.thread && report.begin(at: now)
+    }
+
+    /// Notes that a thread has ended its report; another one might watch by now.
+    mutating func endReport(on thread: Int) { if thread == self.thread { report.end() } }
+
+    /// Returns the number of the calling thread, which watches from now on, if the one that did so still makes a long report.
+    mutating func takeOver(at now: Duration) -> Int? {
+        guard thread != nil, report.isLong(at: now) else { return nil }
+        report.end()
+        lastNumber += 1
+        thread = lastNumber
+        return lastNumber
     }
 
     /// Watches the folders that count for a file now; polls the file if one of them can't be watched.
