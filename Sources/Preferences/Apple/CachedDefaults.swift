@@ -7,11 +7,15 @@ internal import DurableFile
 /// is still current then.
 struct CachedDefaults {
     private struct Entry {
+        /// The value that the domain itself holds.
         var value: PropertyListValue?
+        /// The value that is shown if the domain holds none: a registered one, or one of the domain of all programs.
+        var weaker: PropertyListValue?
         var isForced = false
-        /// Whether the store itself set or removed the value and no change since is known. Then the domain itself holds the value;
-        /// otherwise it may be registered, or come from an argument or the domain of all programs.
+        /// Whether the store itself set or removed the value and no change since is known.
         var isOwn = false
+        /// Whether the last read could tell the domain's own value apart.
+        var isOwnKnown = true
         /// The number of possible changes of the value.
         var invalidations: UInt64 = 0
         /// The number of the store's own sets.
@@ -44,6 +48,10 @@ struct CachedDefaults {
         names.reduce(into: [:]) { $0[$1] = entries[$1]?.value }
     }
 
+    func weakerValues(of names: Set<String>) -> [String: PropertyListValue] {
+        names.reduce(into: [:]) { $0[$1] = entries[$1]?.weaker }
+    }
+
     func isForced(_ name: String) -> Bool { entries[name]?.isForced ?? false }
 
     // MARK: Reading
@@ -63,22 +71,26 @@ struct CachedDefaults {
         entries[name].map { $0.sets == ticket.sets && $0.reads == ticket.reads } ?? true
     }
 
-    /// Records the value that was read; returns whether it is a change.
-    mutating func record(
-        _ value: PropertyListValue?,
-        isForced: Bool,
-        under name: String,
-        readAt ticket: Ticket
-    ) -> Bool {
+    /// Records the values that were read; returns whether one is a change.
+    mutating func record(_ found: FoundDefaults, under name: String, readAt ticket: Ticket) -> Bool {
         var new = entries[name] ?? Entry()
         let isFirst = new.read == nil
-        new.isForced = isForced
+        new.isForced = found.isForced
+        let value: PropertyListValue?
+        switch found.own {
+        case .known(let own): (value, new.isOwnKnown) = (own, true)
+        case .hidden: (value, new.isOwnKnown) = (new.value, false)
+        // Without another sign, what this store has set and still finds is in the domain.
+        case .unknown: (value, new.isOwnKnown) = (new.isOwn && found.isWeaker(new.value) ? new.value : nil, false)
+        }
         // Other code may change the kind of a number; the declared type decides that, so it isn't a change.
-        let isDifferent = isFirst || !Self.isSame(value, new.value)
+        let isOwnDifferent = !Self.isSame(value, new.value)
+        let isDifferent = isFirst || isOwnDifferent || !found.isWeaker(new.weaker)
         if isDifferent {
             size += Self.size(of: value, named: name) - Self.size(of: new.value, named: name)
             new.value = value
-            new.isOwn = false
+            new.weaker = found.weaker
+            if isFirst || isOwnDifferent { new.isOwn = false }
             // A read that began earlier and found another value must be repeated.
             let isCurrent = ticket == self.ticket(of: new)
             new.reads += 1
@@ -118,7 +130,7 @@ struct CachedDefaults {
         )
     }
 
-    private static func isSame(_ left: PropertyListValue?, _ right: PropertyListValue?) -> Bool {
+    static func isSame(_ left: PropertyListValue?, _ right: PropertyListValue?) -> Bool {
         guard let left, let right else { return left == right }
         return left.isSame(as: right)
     }
@@ -128,7 +140,7 @@ struct CachedDefaults {
     /// Returns whether the store itself set the name to this value or removed it, so that nothing needs to be written.
     func hasSet(_ name: String, to value: PropertyListValue?) -> Bool {
         guard let name = entries[name] else { return false }
-        return name.value == value && (name.isOwn || value == nil)
+        return name.value == value && (name.isOwn || value == nil && name.isOwnKnown)
     }
 
     /// Records a value that will be written before the name is read again.

@@ -14,8 +14,14 @@ extension PreferenceStore {
     ) {
         // One backend for all attempts to load it: after a failed one it waits for the device to be unlocked.
         self.init(
-            backend: UserDefaultsBackend(defaults, protection: protection, sizeLimit: sizeLimit, observer: observer)
+            UserDefaultsBackend(defaults, protection: protection, sizeLimit: sizeLimit, observer: observer)
         )
+    }
+
+    /// Creates a store over a backend of user defaults, and the arguments that they show above their values.
+    convenience init(_ backend: UserDefaultsBackend, arguments: Source? = nil) {
+        let layers = (arguments.map { [.unlistedArguments($0)] } ?? []) + Layer.userDefaults(backend)
+        self.init(replacement: nil) { layers }
     }
 
     /// Returns the name under which user defaults hold a preference's value.
@@ -42,11 +48,21 @@ extension PreferenceStore {
     /// the thread on which user defaults report them. Changes that key-value observing doesn't report (of names with a dot or a
     /// leading `@`, and removed domains) are delivered soon, on a thread of the library. In a program without a main run loop,
     /// changes by another process are seen by `update`, by transactions, and after the next change of any user defaults in this
-    /// process. Values from `register(defaults:)` count as stored. When a set returns, the value is in user defaults, unless
-    /// another thread is setting a value at that time.
+    /// process. Values from `register(defaults:)` and of the domain of all programs are a weaker layer. The name of the domain isn't
+    /// known, so a value that equals that layer's counts as stored only if this store has set it. When a set returns, the value is in
+    /// user defaults, unless another thread is setting a value at that time.
     public static func userDefaults(_ defaults: UserDefaults) -> PreferenceStore {
-        PreferenceStore(SharedUserDefaults(object: defaults), observer: KeyValueObserver.make)
+        let shared = SharedUserDefaults(defaults, of: defaults === UserDefaults.standard ? .standard : .unknown)
+        return PreferenceStore(
+            UserDefaultsBackend(shared, observer: KeyValueObserver.make),
+            arguments: .ofCommandLine
+        )
     }
+}
+
+extension Source {
+    /// The command line's values, which user defaults show above their own, as strings: a layer above reads them as the declared type.
+    static var ofCommandLine: Source { Source(ofArguments: CommandLine.arguments.dropFirst().map { $0 }) }
 }
 
 extension KeyValueObserver {

@@ -6,12 +6,9 @@ extension SharedStore {
     func layers() -> [Layer] {
         switch self {
         case .standard:
-            // The command line's values are among the standard defaults, as strings; a layer above reads them as the declared
-            // type.
-            let arguments = Source(ofArguments: CommandLine.arguments.dropFirst().map { $0 })
             let protection = DataProtection.domain(Bundle.main.bundleIdentifier)
-            let defaults = source(over: .standard, protection: protection)
-            return Self.managedConfiguration(protection) + [.unlistedArguments(arguments), Layer(source: defaults)]
+            return Self.managedConfiguration(protection)
+                + layers(over: .standard, of: .standard, protection: protection)
         case .state:
             // Without a bundle, the standard defaults have the process's name, too.
             let program = Bundle.main.bundleIdentifier ?? ProcessInfo.processInfo.processName
@@ -19,18 +16,21 @@ extension SharedStore {
         case .suite(let name):
             // `UserDefaults` is nil only for names that `checkSuite` rejects.
             let suite = UserDefaults(suiteName: name) ?? .standard
-            return [Layer(source: source(over: suite, protection: .suite(name)))]
+            return layers(over: suite, of: .suite(name), protection: .suite(name))
         }
     }
 
-    private func source(over defaults: UserDefaults, protection: DataProtection) -> Source {
-        Source(
-            UserDefaultsBackend(
-                SharedUserDefaults(object: defaults),
-                protection: protection,
-                observer: KeyValueObserver.make
-            )
+    private func layers(
+        over defaults: UserDefaults,
+        of domain: UserDefaultsDomain,
+        protection: DataProtection
+    ) -> [Layer] {
+        let backend = UserDefaultsBackend(
+            SharedUserDefaults(defaults, of: domain),
+            protection: protection,
+            observer: KeyValueObserver.make
         )
+        return [.unlistedArguments(.ofCommandLine)] + Layer.userDefaults(backend)
     }
 
     #if os(macOS)

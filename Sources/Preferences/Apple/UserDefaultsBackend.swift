@@ -30,6 +30,10 @@ final class UserDefaultsBackend: PreferenceBackend {
 
     fileprivate struct State {
         var host: PreferenceBackendHost?
+        /// That of the values below the domain's own.
+        var weakerHost: PreferenceBackendHost?
+        /// Whether changes were passed to that host that might not be published.
+        var hasWeakerChanges = false
         var observer: (any UserDefaultsObserving)?
         var notifications: [NotificationObserver] = []
         var cached = CachedDefaults()
@@ -98,6 +102,17 @@ final class UserDefaultsBackend: PreferenceBackend {
         state.withLock { $0.cached.values(of: names) }
     }
 
+    /// Returns the cached values that are shown where the domain has none of its own.
+    func weakerValues(for names: Set<String>) -> [String: PropertyListValue] {
+        state.withLock { $0.cached.weakerValues(of: names) }
+    }
+
+    /// Passes changes of the values below the domain's own to another host; throws if user defaults can't be read yet.
+    func loadWeaker(host: PreferenceBackendHost) throws(PreferenceError) {
+        try protection.checkUnlocked()
+        state.withLock { $0.weakerHost = host }
+    }
+
     func apply(
         _ changes: [String: PropertyListValue?],
         if condition: PreferenceCondition
@@ -142,6 +157,8 @@ final class UserDefaultsBackend: PreferenceBackend {
             }
         }
         if !stale.isEmpty { notifyOfChanges(of: stale) }
+        // Those that the commit has read.
+        publishWeaker()
     }
 
     /// The number of writes that a thread makes after its own are done, before it hands the rest to another thread.
@@ -196,9 +213,7 @@ extension UserDefaultsBackend {
                 state.queue.holds(name) ? nil : state.cached.startReading(name)
             }
             guard let ticket else { return false }
-            let object = defaults.object.object(forKey: name)
-            let isForced = defaults.object.objectIsForced(forKey: name)
-            let value = object.flatMap(PropertyListValue.init(propertyList:))
+            let found = defaults.read(name)
             let isChanged = state.withLock { state -> Bool? in
                 guard !state.queue.holds(name) else { return nil }
                 // After the last attempt, accepts the value that was read: an invalidation since then causes another read.
@@ -206,12 +221,16 @@ extension UserDefaultsBackend {
                     state.cached.isCurrent(ticket, of: name)
                     || attempt == Self.attempts && state.cached.isNewest(ticket, of: name)
                 guard isAccepted else { return nil }
-                let isChanged = state.cached.record(value, isForced: isForced, under: name, readAt: ticket)
-                if isChanged { state.host?.collect([name: value]) }
+                let isChanged = state.cached.record(found, under: name, readAt: ticket)
+                if isChanged {
+                    state.weakerHost?.collect([name: found.weaker])
+                    state.hasWeakerChanges = state.weakerHost != nil
+                    state.host?.collect([name: state.cached[name]])
+                }
                 return isChanged
             }
             guard let isChanged else { continue }
-            reportInvalid(value == nil ? object : nil, under: name)
+            reportInvalid(found.invalid, under: name)
             return isChanged
         }
         return false
@@ -238,7 +257,14 @@ extension UserDefaultsBackend {
     /// Reads names, and notifies the store if they differ.
     private func notifyOfChanges(of names: Set<String>) {
         let isAnyChanged = names.reduce(false) { revalidate($1) || $0 }
-        if isAnyChanged { state.withLock { $0.host }?.changed() }
+        guard isAnyChanged else { return }
+        // The weaker values first: they are hidden if the domain has one of its own.
+        publishWeaker()
+        state.withLock { $0.host }?.changed()
+    }
+
+    private func publishWeaker() {
+        state.withLock { exchange(&$0.hasWeakerChanges, with: false) ? $0.weakerHost : nil }?.changed()
     }
 
     /// Handles a change of a name by this or another process.
@@ -260,14 +286,14 @@ extension UserDefaultsBackend {
     ///
     /// - Parameter isPostedBySets: Whether a set posts such a notification, which is ignored if the set is the store's own.
     private func invalidate(isPostedBySets: Bool) {
-        let (host, isFirst) = state.withLock { state -> (PreferenceBackendHost?, Bool) in
+        let (hosts, isFirst) = state.withLock { state -> ([PreferenceBackendHost?], Bool) in
             // The set that this thread is making posts one such notification.
-            guard !isPostedBySets || !state.queue.consumeNotification(on: .current) else { return (nil, false) }
-            guard state.cached.invalidateAll() else { return (nil, false) }
+            guard !isPostedBySets || !state.queue.consumeNotification(on: .current) else { return ([], false) }
+            guard state.cached.invalidateAll() else { return ([], false) }
             state.pause.isReadDue = true
-            return (state.host, exchange(&state.pause.isOver, with: false))
+            return ([state.host, state.weakerHost], exchange(&state.pause.isOver, with: false))
         }
-        host?.outdated()
+        for host in hosts { host?.outdated() }
         if isFirst { runLater(.zero) { [weak self] in self?.revalidateObserved() } }
     }
 

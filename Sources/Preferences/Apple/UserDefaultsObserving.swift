@@ -12,6 +12,12 @@ protocol UserDefaultsObserving: AnyObject, Sendable {
 /// User defaults that can be used on any thread.
 struct SharedUserDefaults: @unchecked Sendable {  // "The UserDefaults class is thread-safe", says its documentation.
     let object: UserDefaults
+    /// User defaults without values of their own, which show what `object` shows where its domain has no value.
+    var weaker: UserDefaults?
+    /// Reads a value of the domain alone, if the domain's name is known.
+    var own: (@Sendable (String) -> Any?)?
+    /// The names that the program's arguments give a value.
+    var arguments: Set<String> = []
 
     /// Returns whether key-value observing can report a name's changes: it treats a dot as a path, and a leading `@` as an operator.
     static func canObserve(_ name: String) -> Bool {

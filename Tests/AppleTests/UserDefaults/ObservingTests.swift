@@ -102,16 +102,19 @@ struct ObservingTests {
     }
 
     @Test
-    func registeredValueCountsAsStored() {
+    func registeredValueIsAWeakerLayer() {
         let name = "registered-\(UUID().uuidString)"
         defaults.object.register(defaults: [name: 7])
         let preference = Preference(name, default: 0, in: defaults.store())
         #expect(preference.value == 7)
-        #expect(preference.isSet)
+        #expect(!preference.isSet)
+        #expect(preference.source.name == "registered or global")
         preference.value = 8
+        #expect(preference.isSet)
         #expect(defaults.integer(forKey: name) == 8)
         preference.reset()
         #expect(preference.value == 7, "a reset uncovers it")
+        #expect(!preference.isSet)
     }
 
     @Test

@@ -22,6 +22,19 @@ struct SuiteTests {
         #expect(defaults.object.object(forKey: "name") == nil)
     }
 
+    /// A value that equals the registered one.
+    @Test
+    func domainOfASuiteIsAskedAlone() {
+        let name = "registered-\(UUID().uuidString)"
+        defaults.set(7, forKey: name)
+        defaults.object.register(defaults: [name: 7])
+        #expect(Preference(name, default: 0, in: makeStore()).isSet)
+        defaults.object.removeObject(forKey: name)
+        let preference = Preference(name, default: 0, in: makeStore())
+        #expect(preference.value == 7)
+        #expect(!preference.isSet)
+    }
+
     @Test
     func flushedSuiteIsReadByAnotherProcess() async throws {
         let store = makeStore()

@@ -18,7 +18,7 @@ struct CachedDefaultsTests {
         let ticket = cached.startReading("n")
         meanwhile(&cached)
         guard cached.isCurrent(ticket, of: "n") else { return false }
-        isChanged = cached.record(value, isForced: false, under: "n", readAt: ticket)
+        isChanged = cached.record(FoundDefaults(own: .known(value)), under: "n", readAt: ticket)
         return true
     }
 
@@ -44,10 +44,10 @@ struct CachedDefaultsTests {
     @Test(arguments: [true, false])
     func olderReadDoesNotReplaceANewerOne(isFirst: Bool) {
         var cached = CachedDefaults()
-        if !isFirst { _ = cached.record(0, isForced: false, under: "n", readAt: cached.startReading("n")) }
+        if !isFirst { _ = cached.record(FoundDefaults(own: .known(0)), under: "n", readAt: cached.startReading("n")) }
         let older = cached.startReading("n")
         let newer = cached.startReading("n")
-        let isChanged = cached.record(2, isForced: false, under: "n", readAt: newer)
+        let isChanged = cached.record(FoundDefaults(own: .known(2)), under: "n", readAt: newer)
         #expect(isChanged == !isFirst)
         #expect(!cached.isCurrent(older, of: "n"))
         #expect(!cached.isNewest(older, of: "n"))
@@ -60,7 +60,7 @@ struct CachedDefaultsTests {
         let ticket = cached.startReading("n")
         _ = cached.invalidate("n")
         #expect(cached.isNewest(ticket, of: "n"))
-        isChanged = cached.record(2, isForced: false, under: "n", readAt: ticket)
+        isChanged = cached.record(FoundDefaults(own: .known(2)), under: "n", readAt: ticket)
         #expect(isChanged)
         #expect(cached["n"] == 2 && !cached.isCurrent("n"))
         #expect(read(2))

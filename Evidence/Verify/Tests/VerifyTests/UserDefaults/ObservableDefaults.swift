@@ -25,7 +25,7 @@ final class ObservableDefaults: UserDefaults {
 
     override func object(forKey name: String) -> Any? {
         watch.willRead()
-        return super.object(forKey: name)
+        return watch.argument(for: name) ?? super.object(forKey: name)
     }
 
     override func objectIsForced(forKey name: String) -> Bool {
@@ -69,8 +69,8 @@ final class ObservableDefaults: UserDefaults {
         runLater: @escaping UserDefaultsBackend.RunLater = { $1() }
     ) -> PreferenceStore {
         PreferenceStore(
-            backend: UserDefaultsBackend(
-                SharedUserDefaults(object: self),
+            UserDefaultsBackend(
+                shared,
                 protection: protection,
                 sizeLimit: sizeLimit,
                 patience: patience,
@@ -78,6 +78,24 @@ final class ObservableDefaults: UserDefaults {
             ) { [watch] _, deliver in watch.observer(deliver) }
         )
     }
+
+    /// These, with the domains below and a way to read the domain alone.
+    var shared: SharedUserDefaults {
+        SharedUserDefaults(
+            object: self,
+            weaker: SharedUserDefaults.withoutValues.object,
+            own: { [domain] in UserDefaults.standard.persistentDomain(forName: domain)?[$0] }
+        )
+    }
+}
+
+extension SharedUserDefaults {
+    /// Read once, for the same reason as in `ObservableDefaults.init`.
+    static let withoutValues: SharedUserDefaults = {
+        let defaults = UserDefaults(suiteName: emptyDomain) ?? .standard
+        _ = defaults.object(forKey: "first")
+        return SharedUserDefaults(object: defaults)
+    }()
 }
 
 /// User defaults that can be used on any thread.
@@ -93,6 +111,7 @@ final class DefaultsWatch: Sendable {
         var writes: [String] = []
         var reads = 0
         var forced: Set<String> = []
+        var arguments: [String: String] = [:]
         /// The names that another process has set and that no observer was notified of.
         var waiting: [String] = []
         var onRead: (@Sendable (Int) -> Void)?
@@ -114,6 +133,9 @@ final class DefaultsWatch: Sendable {
 
     func force(_ name: String) { state.withLock { _ = $0.forced.insert(name) } }
     func isForced(_ name: String) -> Bool { state.withLock { $0.forced.contains(name) } }
+    /// Shows an argument above the value of a name, or none.
+    func argue(_ argument: String?, for name: String) { state.withLock { $0.arguments[name] = argument } }
+    func argument(for name: String) -> String? { state.withLock { $0.arguments[name] } }
     func failToSynchronize() { state.withLock { $0.isSynchronizable = false } }
 
     /// Calls `body` in each read, before it, with the number of reads.

@@ -168,7 +168,7 @@ struct UserDefaultsRuleTests {
         preference.value = 5
         preference.reset()
         #expect(preference.value == 7)
-        #expect(preference.isSet)
+        #expect(!preference.isSet)
     }
 
     @Test

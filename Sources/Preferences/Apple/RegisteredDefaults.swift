@@ -1,0 +1,138 @@
+#if canImport(Darwin) || STANDINS
+internal import DurableFile
+internal import Foundation
+
+extension Layer {
+    /// Returns the layers of user defaults, strongest first: the domain's own values, which receive the writes, and those that
+    /// are shown where it has none.
+    static func userDefaults(_ backend: UserDefaultsBackend) -> [Layer] {
+        let own = Layer(source: Source(backend))
+        guard backend.defaults.weaker != nil else { return [own] }
+        let weaker = Source(RegisteredDefaultsBackend(below: backend))
+        // The layer above reports that user defaults can't be read.
+        weaker.state.withLock { _ = $0.isFirstReport() }
+        return [own, Layer(source: weaker, name: "registered or global", isReadOnly: true)]
+    }
+}
+
+/// A backend over the values that user defaults show where a domain has none: those of `register(defaults:)` and of the domain of all
+/// programs.
+///
+/// The backend of the domain reads both at once and is asked first, as its layer is the stronger one. So this one reads nothing
+/// that was read already.
+final class RegisteredDefaultsBackend: PreferenceBackend {
+    let listsAllNames = false
+    let isReentrant = true
+    let isWritable = false
+    private let own: UserDefaultsBackend
+    private let unlocking = Lock<NotificationObserver?>(nil)
+
+    init(below own: UserDefaultsBackend) { self.own = own }
+
+    func load(host: PreferenceBackendHost) throws(PreferenceError) -> [String: PropertyListValue] {
+        do throws(PreferenceError) { try own.loadWeaker(host: host) } catch {
+            let observer = NotificationObserver(of: DataProtection.unlocked) { _ in host.changed() }
+            let before = unlocking.withLock { exchange(&$0, with: observer) }
+            withExtendedLifetime(before) {}
+            throw error
+        }
+        return [:]
+    }
+
+    func revalidate(_ names: Set<String>) { own.revalidate(names.filter { !own.isCurrent([$0]) }) }
+
+    func isCurrent(_ names: Set<String>) -> Bool { own.isCurrent(names) }
+
+    func values(for names: Set<String>) -> [String: PropertyListValue] { own.weakerValues(for: names) }
+
+    func apply(
+        _ changes: [String: PropertyListValue?],
+        if condition: PreferenceCondition
+    ) throws(PreferenceError) -> PreferenceBackendCommit {
+        throw PreferenceError(.readOnly, "registered and global user defaults are only read; nothing was changed")
+    }
+}
+
+/// The values that a read of a name in user defaults found.
+struct FoundDefaults {
+    enum Own {
+        case known(PropertyListValue?)
+        /// An argument hides it.
+        case hidden
+        /// It may be there, as the value that is shown without it is the same.
+        case unknown
+    }
+
+    var own: Own
+    /// The value that is shown if the domain has none.
+    var weaker: PropertyListValue?
+    var isForced = false
+    /// An object that is shown and that a preference can't hold.
+    var invalid: Any?
+
+    func isWeaker(_ value: PropertyListValue?) -> Bool { CachedDefaults.isSame(value, weaker) }
+}
+
+extension SharedUserDefaults {
+    /// Reads a name: once if it has no value, or if nothing is known of the domains below.
+    ///
+    /// User defaults show the value of the strongest domain without saying which. If it equals what they show without the domain,
+    /// the domain is asked alone, because that costs more.
+    func read(_ name: String) -> FoundDefaults {
+        let object = object.object(forKey: name)
+        let isForced = self.object.objectIsForced(forKey: name)
+        let shown = object.flatMap(PropertyListValue.init(propertyList:))
+        var found = FoundDefaults(own: .known(shown), isForced: isForced, invalid: shown == nil ? object : nil)
+        // A forced value counts as the domain's own.
+        guard object != nil, !isForced else { return found }
+        let isArgument = arguments.contains(name)
+        if !isArgument {
+            guard let below = weaker?.object(forKey: name) else { return found }
+            found.weaker = PropertyListValue(propertyList: below)
+            guard found.isWeaker(shown) else { return found }
+        }
+        if let own {
+            found.own = .known(own(name).flatMap(PropertyListValue.init(propertyList:)))
+        } else {
+            found.own = isArgument ? .hidden : .unknown
+        }
+        return found
+    }
+
+    /// The name of a domain that never has a value.
+    static let emptyDomain = "swift-preferences.without-values"
+}
+#endif
+
+#if canImport(Darwin)
+/// The domain of some user defaults.
+enum UserDefaultsDomain {
+    /// The program's own.
+    case standard
+    case suite(String)
+    case unknown
+}
+
+extension SharedUserDefaults {
+    init(_ object: UserDefaults, of domain: UserDefaultsDomain) {
+        self.object = object
+        weaker = UserDefaults(suiteName: Self.emptyDomain)
+        arguments = Set(object.volatileDomain(forName: UserDefaults.argumentDomain).keys)
+        switch domain {
+        case .standard: own = { Self.value(of: $0, in: kCFPreferencesCurrentApplication) }
+        case .suite(let name): own = { Self.value(of: $0, in: NSString(string: name) as CFString) }
+        case .unknown: own = nil
+        }
+    }
+
+    // `persistentDomain(forName:)` would copy all values.
+    private static func value(of name: String, in domain: CFString) -> Any? {
+        CFPreferencesCopyValue(
+            NSString(string: name) as CFString,
+            domain,
+            kCFPreferencesCurrentUser,
+            kCFPreferencesAnyHost
+        )
+    }
+}
+#endif
