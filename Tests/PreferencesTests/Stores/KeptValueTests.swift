@@ -238,35 +238,26 @@ struct KeptValueTests {
         withExtendedLifetime(observation) {}
     }
 
-    // Another thread opens the store between the reading of the candidates and the check of the opening, in some of the rounds.
+    // A layer is asked how it spells a name while the candidates are read, with the store's lock, and again after that, without it, because
+    // another layer is queried by name.
     @Test
-    func readThatMeetsTheOpeningThrowsOrFindsTheValue() async throws {
-        for round in 0..<600 {
-            let backend = ClosedBackend(["x": 3])
-            let store = PreferenceStore(backend: backend)
-            store.issueHandler = { _ in }
-            let preference = Preference("x", default: 0, in: store)
-            let isRunning = Lock(false)
-            let opening = Task.detached {
-                // With one thread for all tasks, spinning would keep the read from running.
-                while !isRunning.withLock({ $0 }) { await Task.yield() }
-                for _ in 0..<round % 64 { _ = isRunning.withLock { $0 } }
-                backend.open()
-                try await store.refresh()
-            }
-            isRunning.withLock { $0 = true }
-            var found: Int?
-            while found == nil {
-                do throws(PreferenceError) {
-                    let value: Int? = try preference.read()
-                    #expect(value == 3)
-                    found = value ?? -1
-                } catch {
-                    #expect(error.code == .unavailable)
-                    await Task.yield()
-                }
-            }
-            try await opening.value
+    func readThatMeetsTheOpeningFindsTheValue() throws {
+        let backend = ClosedBackend(["x": 3])
+        let writable = PreferenceStore(backend: backend)
+        let queried = ClosedBackend([:], listsAllNames: false)
+        queried.open()
+        let spellings = Counter()
+        let spelled = PreferenceStore(options: []) { name in
+            guard spellings.next() == 2 else { return name }
+            backend.open()
+            do { try writable.refresh() } catch { Issue.record(error) }
+            return name
         }
+        let store = PreferenceStore.layered([writable, PreferenceStore(backend: queried, isReadOnly: true), spelled])
+        store.issueHandler = { _ in }
+        writable.issueHandler = { _ in }
+        let found: Int? = try Preference("x", default: 0, in: store).read()
+        #expect(found == 3)
+        #expect(spellings.next() > 2)
     }
 }
