@@ -46,6 +46,14 @@ struct FieldControl: View {
 }
 
 extension FieldState {
+    /// Whether a text field is for a number.
+    var isNumber: Bool {
+        switch control {
+        case .number, .stepper, .slider: true
+        default: false
+        }
+    }
+
     /// Whether a field of one line would lose a part of the text.
     var hasLineBreaks: Bool { text.contains(where: \.isNewline) }
 
@@ -81,7 +89,7 @@ struct FieldText: View {
 
     var body: some View {
         LabeledContent(field.title) {
-            input.typedExactly().labelsHidden()
+            input.typedExactly(isNumber: field.isNumber).labelsHidden()
                 .focused($isFocused)
                 .onSubmit { commit() }
                 .onChange(of: isFocused) { if !isFocused { commit() } }

@@ -111,6 +111,9 @@ struct FieldEditor: Sendable {
         }
     }
 
+    /// Sets a form, or `nil`.
+    func set(form: PropertyListValue?) { note(preference.set(form: form)) }
+
     /// Sets the value of a text; returns whether it was accepted.
     func set(_ text: String) -> Bool { note(preference.set(text: text)) }
 

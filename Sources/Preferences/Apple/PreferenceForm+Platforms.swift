@@ -7,28 +7,46 @@ internal import SwiftUI
 /// A text field, as the platform has no control for numbers and dates.
 typealias FieldRange = FieldText
 #else
+/// A control's value that is being changed, for the preference whose field showed it.
+struct FieldDrag {
+    var value: Double?
+    let editor: FieldEditor
+
+    /// Returns the value if it is that of the preference in a field.
+    func value(in editor: FieldEditor) -> Double? {
+        AnyPreference(base: self.editor.preference) == AnyPreference(base: editor.preference) ? value : nil
+    }
+}
+
 /// The control of a number in a range, or of a date.
 struct FieldRange: View {
     let field: FieldState
     let editor: FieldEditor
+    /// The value of a slider while it is dragged, which is set when that ends; `nil` at other times.
+    @State private var drag: FieldDrag?
 
     var body: some View {
         switch field.control {
         case .stepper(let range):
             let value = editor.binding({ $0?.fieldInteger ?? range.lowerBound }, { .integer($0) })
-            Stepper("\(field.title): \(field.form?.fieldText ?? "")", value: value, in: range)
+            Stepper("\(field.title): \(field.text)", value: value, in: range)
         case .slider(let range, let isWhole):
-            let value = editor.binding(
-                { $0?.fieldNumber ?? range.lowerBound },
-                { FieldState.form(of: $0, isWhole: isWhole) }
-            )
-            LabeledContent("\(field.title): \(field.form?.fieldText ?? "")") {
+            LabeledContent("\(field.title): \(text(isWhole: isWhole))") {
                 if isWhole {
-                    Slider(value: value, in: range, step: 1) { Text(verbatim: field.title) }.labelsHidden()
+                    Slider(value: value(in: range, isWhole: true), in: range, step: 1) {
+                        Text(verbatim: field.title)
+                    } onEditingChanged: {
+                        drag(isBegun: $0, isWhole: true)
+                    }.labelsHidden()
                 } else {
-                    Slider(value: value, in: range) { Text(verbatim: field.title) }.labelsHidden()
+                    Slider(value: value(in: range, isWhole: false), in: range) {
+                        Text(verbatim: field.title)
+                    } onEditingChanged: {
+                        drag(isBegun: $0, isWhole: false)
+                    }.labelsHidden()
                 }
             }
+            .onDisappear { drag(isBegun: false, isWhole: isWhole) }
         default:
             let first = field.dates.lowerBound
             DatePicker(
@@ -36,6 +54,35 @@ struct FieldRange: View {
                 selection: editor.binding({ $0?.fieldDate ?? first }, { .date($0) }),
                 in: field.dates
             )
+        }
+    }
+
+    private func text(isWhole: Bool) -> String {
+        guard let value = drag?.value(in: editor) else { return field.text }
+        return editor.preference.fieldText(of: FieldState.form(of: value, isWhole: isWhole))
+    }
+
+    /// Returns a binding that sets each value, as by the keyboard, but for those in a drag.
+    private func value(in range: ClosedRange<Double>, isWhole: Bool) -> Binding<Double> {
+        let (drag, editor) = ($drag, editor)
+        let stored = editor.binding(
+            { $0?.fieldNumber ?? range.lowerBound },
+            { FieldState.form(of: $0, isWhole: isWhole) }
+        )
+        return Binding {
+            drag.wrappedValue?.value(in: editor) ?? stored.wrappedValue
+        } set: { value, _ in
+            if drag.wrappedValue == nil { stored.wrappedValue = value } else { drag.wrappedValue?.value = value }
+        }
+    }
+
+    /// Begins a drag, or sets its value once.
+    private func drag(isBegun: Bool, isWhole: Bool) {
+        if isBegun {
+            drag = FieldDrag(editor: editor)
+        } else if let ended = drag {
+            drag = nil
+            if let value = ended.value { ended.editor.set(form: FieldState.form(of: value, isWhole: isWhole)) }
         }
     }
 }
@@ -71,12 +118,16 @@ struct FieldColor: View {
 #endif
 
 extension View {
-    /// Keeps the platform from correcting and capitalizing what is typed.
-    func typedExactly() -> some View {
-        #if os(macOS) || STANDINS
-        autocorrectionDisabled()
-        #else
+    /// Keeps the platform from correcting and capitalizing what is typed, and has the keyboard begin with the digits for a number.
+    func typedExactly(isNumber: Bool) -> some View {
+        #if os(iOS) || os(tvOS) || os(visionOS)
+        // Also signs and exponents, which the pads of digits don't have.
         autocorrectionDisabled().textInputAutocapitalization(.never)
+            .keyboardType(isNumber ? .numbersAndPunctuation : .default)
+        #elseif os(watchOS)
+        autocorrectionDisabled().textInputAutocapitalization(.never)
+        #else
+        autocorrectionDisabled()
         #endif
     }
 }

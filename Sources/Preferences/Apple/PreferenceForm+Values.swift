@@ -24,7 +24,12 @@ extension Preference {
         case nil: ""
         case .date(let date)? where isEditedAsItself:
             DateText.text(forSeconds: date.timeIntervalSinceReferenceDate) ?? form?.fileText ?? ""
-        case let form?: isEditedAsItself || textKind != .form ? form.fieldText : form.fileText
+        case let form?:
+            if isEditedAsItself || textKind != .form {
+                FieldNumber().text(of: form, isFloat: wrappedType(of: Value.self) is Float.Type) ?? form.fieldText
+            } else {
+                form.fileText
+            }
         }
     }
 
@@ -73,6 +78,7 @@ extension Preference {
         if isEditedAsItself { return set(form: ownForm(in: text)) }
         do throws(PreferenceError) {
             guard textKind != .form else { return set(form: try PropertyListValue(fileText: text)) }
+            let text = textKind == .number ? FieldNumber().plain(text) : text
             guard let value = try declaration.resolved.decode([.joined(text)]) else { return setNil() }
             return declaration.setFromView(value)
         } catch {
@@ -93,7 +99,7 @@ extension Preference {
         case is String?.Type: .string(text)
         case is Bool.Type, is Bool?.Type: PropertyListValue(switchIn: text) ?? .string(text)
         case is Date.Type, is Date?.Type: PropertyListValue(dateIn: text) ?? .string(text)
-        default: PropertyListValue(numberIn: text) ?? .string(text)
+        default: PropertyListValue(numberIn: FieldNumber().plain(text)) ?? .string(text)
         }
     }
 

@@ -9,6 +9,8 @@ public struct Control<Value>: View, Leaf {
     var values: (Value) -> Bool = { _ in true }
     /// Whether it is evaluated again if its value changes; otherwise only if it gets another binding.
     public var isTracked = true
+    /// Called when a drag begins and ends.
+    var onEditingChanged: @MainActor (Bool) -> Void = { _ in }
     public typealias Body = Never
 
     var shown: Any? { value.wrappedValue }
@@ -74,12 +76,14 @@ public struct Button: View, Leaf {
     value: Binding<Value>,
     in bounds: ClosedRange<Value>,
     step: Value? = nil,
-    @ViewBuilder label: () -> ViewList
+    @ViewBuilder label: () -> ViewList,
+    onEditingChanged: @escaping @MainActor (Bool) -> Void = { _ in }
 ) -> Control<Value> where Value.Stride: BinaryFloatingPoint {
     // SwiftUI traps, too.
     precondition(bounds.lowerBound < bounds.upperBound, "a slider needs a range")
     let step = step.map { " by \($0)" } ?? ""
-    return Control(kind: "Slider \(bounds)\(step)", title: texts(in: label()).joined(), value: value)
+    let title = texts(in: label()).joined()
+    return Control(kind: "Slider \(bounds)\(step)", title: title, value: value, onEditingChanged: onEditingChanged)
 }
 @MainActor public func ColorPicker(_ title: String, selection: Binding<Color>) -> Control<Color> {
     Control(kind: "ColorPicker", title: title, value: selection)

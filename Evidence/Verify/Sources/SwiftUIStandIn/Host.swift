@@ -71,6 +71,22 @@ public final class Host {
         control.value.wrappedValue = value
     }
 
+    /// Drags a slider through some values; `isEnded` is false while a finger stays on it.
+    public func drag(_ title: String, through values: [Double], isEnded: Bool = true) {
+        node(title, of: Double.self)?.control.onEditingChanged(true)
+        for value in values {
+            update()
+            enter(value, into: title)
+        }
+        if isEnded { release(title) }
+    }
+
+    /// Ends a drag.
+    public func release(_ title: String) {
+        update()
+        node(title, of: Double.self)?.control.onEditingChanged(false)
+    }
+
     /// Submits the text of a control, as Return does.
     public func submit(_ title: String) {
         for case .onSubmit(let action) in modifiers(around: title) { return action() }

@@ -67,6 +67,11 @@ private final class Issues: Sendable {
 }
 
 @MainActor
+private final class Changes {
+    var all: [Float] = []
+}
+
+@MainActor
 struct PreferenceFormTests {
     private let store = PreferenceStore.inMemory()
 
@@ -131,6 +136,25 @@ struct PreferenceFormTests {
         host.enter(PropertyListValue?.none, into: "Speed")
         #expect(preferences.speed == nil)
         #expect(store["speed"] == nil)
+    }
+
+    @Test
+    func draggedSliderIsSetOnceAtTheEnd() {
+        let preferences = FormPreferences(in: store)
+        let host = Host(PreferenceForm(preferences))
+        let changes = Changes()
+        let observation = preferences.$balance.observe { changes.all.append($0.new) }
+        host.drag("Balance", through: [0.25, 0.5, 0.75], isEnded: false)
+        host.update()
+        #expect(host.texts.contains("Balance: 0.75"))
+        #expect(changes.all == [])
+        host.release("Balance")
+        #expect(changes.all == [0.75])
+        host.drag("Balance", through: [], isEnded: true)
+        host.drag("Balance", through: [0.5], isEnded: false)
+        host.disappear()
+        #expect(changes.all == [0.75, 0.5])
+        observation.cancel()
     }
 
     @Test
