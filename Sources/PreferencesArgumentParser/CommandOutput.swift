@@ -92,12 +92,9 @@ enum CommandInput {
 }
 
 extension PropertyListValue {
-    /// The value as JSON on one line, in the form of the preferences file.
-    var json: String { get throws { try PreferenceText.text(of: self) } }
-
     /// The value alone: a text without quotes, any other as JSON.
     var plain: String {
-        get throws { if case .string(let text) = self { text } else { try json } }
+        get throws { if case .string(let text) = self { text } else { try json() } }
     }
 }
 

@@ -66,7 +66,7 @@ extension PreferenceCommand {
                     let expected = ["\(preference.textType)"] + preference.rules.compactMap(\.expectation)
                     throw CommandFailure(
                         .usage,
-                        "\(try value.json) isn't a value of \(name): \(expected.joined(separator: ", "))"
+                        "\(try value.json()) isn't a value of \(name): \(expected.joined(separator: ", "))"
                     )
                 }
             }
@@ -97,7 +97,7 @@ extension PropertyListValue {
     /// Returns values as a JSON object with a line for each name, in the order of the names.
     fileprivate static func text(of values: [String: PropertyListValue], in names: [String]) throws -> String {
         let lines = try names.compactMap { name in
-            try values[name].map { "  \(try PropertyListValue.string(name).json): \(try $0.json)" }
+            try values[name].map { "  \(try PropertyListValue.string(name).json()): \(try $0.json())" }
         }
         return lines.isEmpty ? "{\n}\n" : "{\n\(lines.joined(separator: ",\n"))\n}\n"
     }

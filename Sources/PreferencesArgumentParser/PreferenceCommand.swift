@@ -109,7 +109,7 @@ extension PreferenceCommand {
                         table.add([preference.name, text, preference.source.name, rule, note])
                     }
                 }
-                print(json ? try PropertyListValue.dictionary(all).json : table.text)
+                print(json ? try PropertyListValue.dictionary(all).json() : table.text)
             }
         }
     }
@@ -129,7 +129,7 @@ extension PreferenceCommand {
                 guard let value = try secrets.value(of: preference) else {
                     throw CommandFailure(.absent, "\"\(preference.name)\" has no value")
                 }
-                print(try json ? value.json : value.plain)
+                print(try json ? value.json() : value.plain)
             }
         }
     }
@@ -239,7 +239,7 @@ extension PreferenceCommand {
                         members["name"] = problem.name.map { .string($0) }
                         return PropertyListValue.dictionary(members)
                     }
-                    print(try PropertyListValue.array(objects).json)
+                    print(try PropertyListValue.array(objects).json())
                 } else if !problems.isEmpty {
                     print(problems.map(\.description).joined(separator: "\n"))
                 }

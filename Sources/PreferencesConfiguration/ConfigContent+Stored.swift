@@ -1,6 +1,6 @@
 #if Configuration
 internal import Configuration
-@_spi(Tool) internal import Preferences
+internal import Preferences
 
 #if canImport(FoundationEssentials)
 internal import FoundationEssentials
@@ -86,7 +86,7 @@ extension PropertyListValue {
 
     /// The value's text in the preferences file.
     private var json: String? {
-        do { return try PreferenceText.text(of: self) } catch { return nil }
+        do { return try json() } catch { return nil }
     }
 
     /// The type of the value, without the value.
@@ -147,7 +147,7 @@ extension String {
     /// The array or dictionary whose text this is, in the JSON of the preferences file.
     fileprivate var json: PropertyListValue? {
         guard let first = first(where: { !$0.isWhitespace }), first == "{" || first == "[" else { return nil }
-        do { return try PreferenceText.value(in: self) } catch { return nil }
+        do { return try PropertyListValue(json: self) } catch { return nil }
     }
 }
 

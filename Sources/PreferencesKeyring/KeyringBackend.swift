@@ -1,5 +1,5 @@
 internal import DurableFile
-@_spi(Tool) internal import Preferences
+internal import Preferences
 
 #if canImport(FoundationEssentials)
 internal import FoundationEssentials
@@ -365,6 +365,6 @@ extension PropertyListValue {
     /// Returns the bytes of an item: the text of a string, and the preferences file's text of any other value.
     fileprivate func bytesOfKeyring() throws(PreferenceError) -> [UInt8] {
         if case .string(let text) = self { return Array(text.utf8) }
-        return Array(try PreferenceText.text(of: self).utf8)
+        return Array(try json().utf8)
     }
 }

@@ -3,7 +3,7 @@ import Foundation
 import PreferencesTesting
 import Testing
 
-@_spi(Tool) @testable import Preferences
+@testable import Preferences
 @testable import PreferencesKeyring
 
 /// The contract of every backend, as far as a keyring can keep it.
@@ -40,7 +40,7 @@ struct KeyringContractTests {
         ) throws(PreferenceError) -> [String: PropertyListValue?] {
             var texts: [String: PropertyListValue?] = [:]
             for (name, value) in values {
-                let text = try value.map { value throws(PreferenceError) in try PreferenceText.text(of: value) }
+                let text = try value.map { value throws(PreferenceError) in try value.json() }
                 texts.updateValue(text.map { .string($0) }, forKey: name)
             }
             return texts
@@ -52,7 +52,7 @@ struct KeyringContractTests {
             var values: [String: PropertyListValue?] = [:]
             for (name, text) in texts {
                 if case .string(let text) = text {
-                    values[name] = try PreferenceText.value(in: text)
+                    values[name] = try PropertyListValue(json: text)
                 } else {
                     values.updateValue(nil, forKey: name)
                 }

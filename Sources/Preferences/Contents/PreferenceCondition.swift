@@ -6,9 +6,10 @@ public struct PreferenceCondition: Sendable {
     public var isComplete: Bool
     /// The prefix of the names that a complete condition covers; empty for all names.
     public var prefix: String
-    /// Whether the changes are values merged into those of the condition, which the program would also store over others: a backend that
-    /// can't compare now may store them later without the condition.
-    package var isOfMerge = false
+    /// Whether the changes are values merged into those of the condition, which the program would also store over others; `false` unless set.
+    ///
+    /// A backend that can't compare now, such as one that queues writes, can store them later without the condition.
+    public var isOfMerge = false
 
     /// Creates a condition.
     public init(values: [String: PropertyListValue?], isComplete: Bool = false, prefix: String = "") {

@@ -12,7 +12,7 @@ public enum PreferenceText {
         isStrict: Bool = true
     ) throws(PreferenceError) -> [String: PropertyListValue?] {
         var changes: [String: PropertyListValue?] = [:]
-        try reading(bytes) { bytes throws(JSONLineError) in
+        try JSONLine.reading(bytes) { bytes throws(JSONLineError) in
             try JSONLine.read(bytes, isFirst: true, isStrict: isStrict) { name, value in
                 changes.updateValue(value, forKey: name)
             }
@@ -27,20 +27,17 @@ public enum PreferenceText {
         return bytes
     }
 
-    /// Reads a single value that a person has typed, so that a form that this version doesn't know is an error.
-    public static func value(in text: String) throws(PreferenceError) -> PropertyListValue {
-        try reading(Array(text.utf8)) { bytes throws(JSONLineError) in try JSONLine.readValue(bytes, isStrict: true) }
-    }
-
     /// Reads a JSON Schema, with the values in it as in a preferences file.
     ///
     /// Leaves out the keywords of JSON Schema with a leading `$`, such as `$schema` and `$ref`, and null, which a stored value can't
     /// represent.
     public static func schema(in text: String) throws(PreferenceError) -> PropertyListValue {
-        let plain = try reading(Array(text.utf8)) { bytes throws(JSONLineError) in try JSONLine.readPlain(bytes) }
+        let plain = try JSONLine.reading(Array(text.utf8)) { bytes throws(JSONLineError) in
+            try JSONLine.readPlain(bytes)
+        }
         var bytes: [UInt8] = []
         try JSONLine.writePlain(plain.withoutKeywordsOfJSONSchema, to: &bytes)
-        return try value(in: String(decoding: bytes, as: UTF8.self))
+        return try PropertyListValue(json: String(decoding: bytes, as: UTF8.self))
     }
 
     /// Reads one JSON object as people and other programs write it: with comments and all else that JSON5 adds, `null` inside of values,
@@ -55,13 +52,6 @@ public enum PreferenceText {
         }
     }
 
-    /// Returns the text of a single value.
-    public static func text(of value: PropertyListValue) throws(PreferenceError) -> String {
-        var bytes: [UInt8] = []
-        try JSONLine.writeValue(value, to: &bytes)
-        return String(decoding: bytes, as: UTF8.self)
-    }
-
     /// Returns whether the members of a value are values of their own: not those of the `nil` that a program has stored, nor of a form
     /// that this version doesn't know, which mean something together only.
     public static func hasMembers(_ value: PropertyListValue) -> Bool {
@@ -72,28 +62,6 @@ public enum PreferenceText {
     /// Returns the text with each character that could change the display of a terminal escaped as in JSON, except those in `kept`.
     public static func printable(_ text: String, keeping kept: [Unicode.Scalar] = []) -> String {
         text.escapingControls(except: kept)
-    }
-
-    private static func reading<Result>(
-        _ bytes: [UInt8],
-        _ body: (UnsafeRawBufferPointer) throws(JSONLineError) -> Result
-    ) throws(PreferenceError) -> Result {
-        let result = bytes.withUnsafeBytes { bytes in
-            Swift.Result { () throws(JSONLineError) in try body(bytes) }
-        }
-        do throws(JSONLineError) { return try result.get() } catch { throw PreferenceError(error, in: bytes) }
-    }
-}
-
-extension PreferenceError {
-    /// Creates the error of a text, with line and column, counted from 1 as in editors, if it has several lines.
-    fileprivate init(_ error: JSONLineError, in text: [UInt8]) {
-        let place = ForeignJSON.place(of: error.offset, in: text)
-        self.init(
-            error.kind == .unknownFormat ? .unknownFormat : .unreadable,
-            text.contains(UInt8(ascii: "\n"))
-                ? "line \(place.line), column \(place.column): \(error.reason)" : error.description
-        )
     }
 }
 

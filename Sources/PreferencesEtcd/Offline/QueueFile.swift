@@ -1,5 +1,5 @@
 internal import DurableFile
-@_spi(Tool) internal import Preferences
+internal import Preferences
 
 #if canImport(FoundationEssentials)
 internal import FoundationEssentials
@@ -85,7 +85,7 @@ extension WriteQueue.Write {
         func stored(_ values: [String: PropertyListValue?]) throws(PreferenceError) -> PropertyListValue {
             var texts: [String: PropertyListValue] = [:]
             for (name, value) in values {
-                if let value { texts[name] = .string(try PreferenceText.text(of: value)) } else { texts[name] = false }
+                if let value { texts[name] = .string(try value.json()) } else { texts[name] = false }
             }
             return .dictionary(texts)
         }
@@ -106,7 +106,7 @@ extension WriteQueue.Write {
                     continue
                 }
                 guard case .string(let text) = text else { return nil }
-                do throws(PreferenceError) { values[name] = try PreferenceText.value(in: text) } catch { return nil }
+                do throws(PreferenceError) { values[name] = try PropertyListValue(json: text) } catch { return nil }
             }
             return values
         }

@@ -1,4 +1,4 @@
-@_spi(Tool) internal import Preferences
+internal import Preferences
 
 #if canImport(FoundationEssentials)
 internal import FoundationEssentials
@@ -247,7 +247,7 @@ struct Mirror: Sendable {
         // Decoding that repairs invalid UTF-8 would give another value.
         guard let text = String(validating: keyValue.value ?? Data(), as: UTF8.self) else { return nil }
         do throws(PreferenceError) {
-            return try PreferenceText.value(in: text)
+            return try PropertyListValue(json: text)
         } catch {
             return nil
         }

@@ -1,4 +1,4 @@
-@_spi(Tool) internal import Preferences
+internal import Preferences
 
 #if canImport(FoundationEssentials)
 internal import FoundationEssentials
@@ -55,7 +55,7 @@ struct TransactionBuilder: Sendable {
         for (name, value) in changes.sorted(by: { $0.key < $1.key }) {
             let key = keys.key(of: name)
             if let value {
-                let text = try PreferenceText.text(of: value)
+                let text = try value.json()
                 writes.append(.put(PutRequest(key: key, value: Data(text.utf8))))
             } else {
                 writes.append(.delete(DeleteRequest(key: key)))

@@ -322,7 +322,7 @@ struct SchemaInstallationTests {
                 // A reader always finds a complete file.
                 for _ in 0..<20 {
                     guard let text = try? String(contentsOf: URL(filePath: schema), encoding: .utf8) else { continue }
-                    #expect(throws: Never.self) { try PreferenceText.value(in: text) }
+                    #expect(throws: Never.self) { try PropertyListValue(json: text) }
                 }
                 try await group.waitForAll()
             }

@@ -1,4 +1,4 @@
-@_spi(Tool) import Preferences
+import Preferences
 import Testing
 
 #if canImport(FoundationEssentials)
@@ -83,7 +83,7 @@ private struct Optioned: PreferenceGroup {
 struct SchemaTests {
     /// Returns the text of each property of the schema.
     private func properties(of group: some PreferenceGroup) throws -> [String: String] {
-        let schema = try PreferenceText.value(in: try group.jsonSchema())
+        let schema = try PropertyListValue(json: try group.jsonSchema())
         guard case .dictionary(let members) = schema, case .dictionary(let properties) = members["properties"] else {
             Issue.record("the schema has no properties")
             return [:]

@@ -1,4 +1,4 @@
-@_spi(Tool) import Preferences
+import Preferences
 import PrefsCommands
 
 /// Serves pages on the loopback address: their files, a stream of events, and changes.
@@ -155,7 +155,7 @@ private struct PageChange {
     init(_ body: [UInt8]) throws {
         let value: PropertyListValue
         do throws(PreferenceError) {
-            value = try PreferenceText.value(in: String(decoding: body, as: UTF8.self))
+            value = try PropertyListValue(json: String(decoding: body, as: UTF8.self))
         } catch {
             throw Failure(.usage, "the change can't be read: \(error.message); nothing was changed")
         }

@@ -1,4 +1,4 @@
-@_spi(Tool) import Preferences
+import Preferences
 
 #if canImport(FoundationEssentials)
 import FoundationEssentials
@@ -87,7 +87,7 @@ enum ValueArguments {
     /// Returns whether a word without a flag was read as something else than JSON.
     static func isGuess(_ value: PropertyListValue, for word: String) -> Bool {
         guard !isFlag(word) else { return false }
-        do { return try PreferenceText.value(in: word) != value } catch { return true }
+        do { return try PropertyListValue(json: word) != value } catch { return true }
     }
 
     /// Returns whether a word is a flag with a type.
@@ -102,7 +102,7 @@ enum ValueArguments {
     /// Returns the value of JSON text.
     static func json(_ text: String) throws -> PropertyListValue {
         do {
-            return try PreferenceText.value(in: text)
+            return try PropertyListValue(json: text)
         } catch {
             if isUnknownFlag(text) {
                 throw Failure(
@@ -210,7 +210,7 @@ enum ScalarFlag {
         let isPrinted = parts.count == 3 && parts[2] == "+0000"
         let text = isPrinted ? "\(parts[0])T\(parts[1])Z" : text
         do {
-            let value = try PreferenceText.value(in: "{\"$date\":\(try ValueText.json(.string(text)))}")
+            let value = try PropertyListValue(json: "{\"$date\":\(try ValueText.json(.string(text)))}")
             guard case .date = value else { return nil }
             return value
         } catch {

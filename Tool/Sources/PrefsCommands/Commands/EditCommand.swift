@@ -42,7 +42,7 @@ struct EditCommand: ParsableCommand {
                 }
                 // What a newer version has stored may stay, but not be typed.
                 for new in differences.compactMap(\.new) {
-                    _ = try PreferenceText.value(in: PreferenceText.text(of: new))
+                    _ = try PropertyListValue(json: new.json())
                 }
                 let schema = try place.readableSchema()
                 let changes = FormerNames(schema).storing(

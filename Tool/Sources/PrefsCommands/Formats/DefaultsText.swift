@@ -1,4 +1,4 @@
-@_spi(Tool) import Preferences
+import Preferences
 
 #if canImport(FoundationEssentials)
 import FoundationEssentials
@@ -163,7 +163,7 @@ struct DefaultsText: TextReader {
                 && parts[2] == "+0000"
             guard isDate, text.utf8.allSatisfy({ (0x20...0x3A).contains($0) && $0 != 0x22 }) else { return nil }
             do throws(PreferenceError) {
-                return try PreferenceText.value(in: "{\"$date\":\"\(parts[0])T\(parts[1])Z\"}")
+                return try PropertyListValue(json: "{\"$date\":\"\(parts[0])T\(parts[1])Z\"}")
             } catch {
                 // An invalid date, such as one in a 13th month, is a string.
                 return nil

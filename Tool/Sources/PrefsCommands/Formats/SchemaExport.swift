@@ -303,8 +303,8 @@ struct SchemaExport {
         case "integer", "number": property.minimum ?? 0
         case "array": []
         case "object": [:]
-        case "data": try PreferenceText.value(in: #"{"$data":""}"#)
-        case "date": try PreferenceText.value(in: #"{"$date":"2026-11-20T22:00:00Z"}"#)
+        case "data": try PropertyListValue(json: #"{"$data":""}"#)
+        case "date": try PropertyListValue(json: #"{"$date":"2026-11-20T22:00:00Z"}"#)
         default: .string(String(repeating: "x", count: min(max(property.lengths.least ?? 0, 0), 64)))
         }
     }

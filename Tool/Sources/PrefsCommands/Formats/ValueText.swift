@@ -7,7 +7,7 @@ enum ValueText {
 
     /// Returns the JSON of a value on one line.
     static func json(_ value: PropertyListValue) throws -> String {
-        try PreferenceText.text(of: value)
+        try value.json()
     }
 
     /// Returns all names as one object, with each name on a new line.

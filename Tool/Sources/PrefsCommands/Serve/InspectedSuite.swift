@@ -312,7 +312,7 @@ extension InspectedSuite {
     }
 
     private static func value(_ text: String) throws -> PropertyListValue {
-        do throws(PreferenceError) { return try PreferenceText.value(in: text) } catch {
+        do throws(PreferenceError) { return try PropertyListValue(json: text) } catch {
             throw Failure(.usage, "this isn't a value: \(error.message)")
         }
     }
