@@ -211,7 +211,7 @@ struct MirrorTests {
             among: changes.keys,
             if: .none,
             on: mirror,
-            mark: WriteMark(),
+            mark: WriteMark([]),
             limit: 128
         ).request(isRepeated: true)
         let outer = max(request.compare.count, request.success.count)
@@ -279,7 +279,7 @@ struct MirrorTests {
     private func builder(
         _ changes: [String: PropertyListValue?],
         if condition: PreferenceCondition = .none,
-        mark: WriteMark = WriteMark(),
+        mark: WriteMark = WriteMark([]),
         limit: Int = 128
     ) throws -> TransactionBuilder {
         try TransactionBuilder(changes, among: changes.keys, if: condition, on: mirror, mark: mark, limit: limit)
@@ -418,10 +418,10 @@ struct MirrorTests {
 
     @Test
     func writeIsFoundInTheHistoryByItsMarkAndNotItsValue() throws {
-        let mark = WriteMark()
+        let mark = WriteMark([])
         let builder = try builder(["a": 4], if: PreferenceCondition(values: ["a": 1]), mark: mark)
         let another = [
-            event("a", "4", 11), WatchEvent(kv: KeyValue(key: keys.mark, value: WriteMark().data, modRevision: 11)),
+            event("a", "4", 11), WatchEvent(kv: KeyValue(key: keys.mark, value: WriteMark([]).data, modRevision: 11)),
         ]
         let own = [event("a", "4", 12), WatchEvent(kv: KeyValue(key: keys.mark, value: mark.data, modRevision: 12))]
         #expect(History.revision(of: builder, in: another) == nil)

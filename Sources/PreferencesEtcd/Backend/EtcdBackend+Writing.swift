@@ -189,7 +189,8 @@ extension EtcdBackend {
             return .unchanged(try builder([:], among: names, if: write.condition, mark: nil))
         }
         let changes = write.changes.filter { mirror.values[$0.key] != $0.value }
-        return .send(try builder(changes, among: names, if: write.condition, mark: WriteMark()))
+        let mark = WriteMark(changes.keys, reason: configuration.reason)
+        return .send(try builder(changes, among: names, if: write.condition, mark: mark))
     }
 
     /// Returns whether the comparisons of a request that changes nothing hold; if not, merges what is stored.

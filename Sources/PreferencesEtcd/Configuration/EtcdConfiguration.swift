@@ -66,6 +66,8 @@ public struct EtcdConfiguration: Sendable {
     public var cacheFile: URL?
     /// The servers' `--max-txn-ops`, at least 4; 128 by default, as with etcd.
     public var maximumOperations = 128
+    /// The reason that each write of the store gives in the suite's log; `nil` for none. For the tool `prefs`.
+    @_spi(Tool) public var reason: String?
     #if Etcd
     /// The log of connections, certificates, queued writes and, at debug, retries; `nil` logs nothing.
     ///

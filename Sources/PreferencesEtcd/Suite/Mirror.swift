@@ -207,7 +207,7 @@ struct Mirror: Sendable {
 
     private mutating func put(_ keyValue: KeyValue, _ changes: inout [String: PropertyListValue?]) {
         let name = keys.name(of: keyValue.key)
-        let value = name == nil ? nil : read(keyValue)
+        let value = name == nil ? nil : Self.value(of: keyValue)
         let entry = Entry(modRevision: keyValue.modRevision.value, value: value)
         if entries[keyValue.key] == entry { return }
         if value == nil { reportUnreadable(keyValue.key) }
@@ -243,7 +243,8 @@ struct Mirror: Sendable {
         uncopied.updateValue(value, forKey: name)
     }
 
-    private func read(_ keyValue: KeyValue) -> PropertyListValue? {
+    /// Returns the value of a key, or `nil` if it can't be decoded.
+    static func value(of keyValue: KeyValue) -> PropertyListValue? {
         // Decoding that repairs invalid UTF-8 would give another value.
         guard let text = String(validating: keyValue.value ?? Data(), as: UTF8.self) else { return nil }
         do throws(PreferenceError) {

@@ -22,7 +22,7 @@ package struct Prefs: AsyncParsableCommand {
         subcommands: [
             ReadCommand.self, WriteCommand.self, DeleteCommand.self, RenameCommand.self, FindCommand.self,
             DescribeCommand.self, ListCommand.self, PathCommand.self, EditCommand.self, WatchCommand.self,
-            UndoCommand.self, DiffCommand.self, MergeCommand.self, ServeCommand.self,
+            LogCommand.self, UndoCommand.self, DiffCommand.self, MergeCommand.self, ServeCommand.self,
             ImportCommand.self, ExportCommand.self, CheckCommand.self, CompactCommand.self,
             SchemaCommand.self,
         ]

@@ -1,5 +1,5 @@
 #if Etcd
-import PreferencesEtcd
+@_spi(Tool) import PreferencesEtcd
 
 extension EtcdOptions {
     /// Returns the configuration of the cluster; reads the certificates and the password.
@@ -18,6 +18,7 @@ extension EtcdOptions {
         configuration.tls = tls
         configuration.credentials = try credentials(variables)
         if let prefix { configuration.prefix = prefix }
+        configuration.reason = try checkedReason()
         let seconds = timeout ?? 5
         guard seconds > 0, seconds <= 86_400 else {
             throw Failure(.usage, "--timeout takes seconds, more than 0 and at most a day")
@@ -25,6 +26,15 @@ extension EtcdOptions {
         configuration.timeout = .seconds(seconds)
         configuration.attemptTimeout = min(configuration.attemptTimeout, configuration.timeout)
         return configuration
+    }
+
+    /// Returns the reason, which is stored with each change until etcd's history is compacted.
+    private func checkedReason() throws -> String? {
+        guard let reason else { return nil }
+        guard !reason.isEmpty, reason.utf8.count <= 500, !reason.contains(where: \.isNewline) else {
+            throw Failure(.usage, "--reason takes one line of text, at most 500 bytes")
+        }
+        return reason
     }
 
     private static func endpoint(_ word: String, isEncrypted: Bool) throws -> String {

@@ -3,11 +3,11 @@ extension EtcdOptions {
     func suites() throws -> any Suites {
         if password != nil || user?.contains(":") == true { throw Self.passwordInSight }
         guard endpoints == nil else { return try cluster() }
-        let others = [prefix, user, passwordFile, cacert, cert, key, timeout.map { "\($0)" }]
+        let others = [prefix, user, passwordFile, cacert, cert, key, timeout.map { "\($0)" }, reason]
         guard others.allSatisfy({ $0 == nil }) else {
             throw Failure(
                 .usage,
-                "--prefix, --user, --timeout and the options for certificates need --etcd with the cluster's endpoints"
+                "--prefix, --user, --timeout, --reason and the options for certificates need --etcd with the cluster's endpoints"
             )
         }
         return FileSuites()

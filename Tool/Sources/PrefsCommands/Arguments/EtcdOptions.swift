@@ -41,6 +41,8 @@ struct EtcdOptions: ParsableCommand {
         help: ArgumentHelp("How long to try to reach an endpoint (default: 5).", valueName: "seconds")
     )
     var timeout: Double?
+    @Option(help: ArgumentHelp("Why the command changes the suite, as `prefs log` shows it.", valueName: "text"))
+    var reason: String?
     /// Parsed only for a message that says how to give a password.
     @Option(help: .private) var password: String?
 
@@ -52,7 +54,8 @@ struct EtcdOptions: ParsableCommand {
 
 extension EtcdOptions {
     private static let names = [
-        "--etcd", "--prefix", "--user", "--password-file", "--cacert", "--cert", "--key", "--timeout", "--password",
+        "--etcd", "--prefix", "--user", "--password-file", "--cacert", "--cert", "--key", "--timeout", "--reason",
+        "--password",
     ]
 
     /// Returns the number of words of the option at the start, with its value; 0 if the first word isn't one of these options.

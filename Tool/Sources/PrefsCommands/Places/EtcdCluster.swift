@@ -3,6 +3,12 @@
 @_spi(Tool) import PreferencesEtcd
 import Synchronization
 
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
 /// The suites on an etcd cluster.
 final class EtcdCluster: Suites {
     let configuration: EtcdConfiguration
@@ -79,13 +85,37 @@ final class EtcdPlace: Place {
                 .usage,
                 "compact is for files; etcd drops old revisions by its --auto-compaction-retention or `etcdctl compact`"
             )
-        case .undo:
-            throw Failure(
-                .usage,
-                "undo is for files; on etcd, read the older value with `etcdctl get --rev` and set it with `prefs write`"
-            )
         }
     }
+
+    func history(of names: [String]?, limit: Int) throws -> ChangeHistory {
+        var changes: [ChangeHistory.Change] = []
+        do throws(PreferenceError) {
+            var history = try EtcdHistory(suite, cluster.configuration)
+            while changes.count < limit, let transaction = try history.next() {
+                let differences = Difference.between(transaction.old, transaction.new)
+                    .filter { names?.contains($0.name) ?? true }
+                // A transaction without differences is one whose values can't be decoded.
+                guard !differences.isEmpty else { continue }
+                changes.append(
+                    ChangeHistory.Change(
+                        unit: "revision",
+                        number: transaction.revision,
+                        details: [
+                            ("time", transaction.time?.formatted(.iso8601)), ("author", transaction.author),
+                            ("program", transaction.program), ("reason", transaction.reason),
+                        ].compactMap { name, text in text.map { ChangeHistory.Change.Detail(name: name, text: $0) } },
+                        differences: differences
+                    )
+                )
+            }
+            return ChangeHistory(revisions: changes.reversed(), of: names, isCompacted: history.isCompacted)
+        } catch {
+            throw cluster.failure(error)
+        }
+    }
+
+    var isShared: Bool { true }
 
     /// The schema paths of the suite on this machine; empty if the suite's name isn't valid for files.
     var schemaPaths: [String] {

@@ -15,6 +15,12 @@ protocol Place {
     ///
     /// - Throws: A `Failure` that says why there is no such file, and what to do.
     func file(for purpose: FilePurpose) throws -> String?
+    /// Returns the changes that are still known: all of a file, and the newest ones of a suite on etcd, up to a limit.
+    ///
+    /// - Parameter names: The names whose changes are wanted; `nil` for all.
+    func history(of names: [String]?, limit: Int) throws -> ChangeHistory
+    /// Whether other machines can change the values, also without this library.
+    var isShared: Bool { get }
     /// The possible paths of the program's schema, in order of precedence; empty for a file given by its path.
     var schemaPaths: [String] { get }
     /// The possible paths of the schema that declares which values are secrets, also for a file given by its path.
@@ -37,7 +43,7 @@ protocol Place {
 
 /// The operations of `prefs` on a file itself, not on its values.
 enum FilePurpose {
-    case check, repair, compact, undo, write
+    case check, repair, compact, write
 }
 
 /// The values of one layer.
@@ -168,6 +174,24 @@ extension Place {
         }.sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
     }
 
+    /// Returns the name that the rest of a command line consists of, with the former names of its preference; `nil` if that is empty.
+    ///
+    /// A write also removes the former names, which are restored with the value.
+    func names(ofNext words: inout ArraySlice<String>) throws -> [String]? {
+        let name = words.isEmpty ? nil : try words.nextName()
+        try words.end()
+        return try name.map { FormerNames(try readableSchema()).names(of: $0) }
+    }
+
+    /// Returns the newest known changes, the oldest first; throws if there are none.
+    func changes(of names: [String]?, limit: Int) throws -> [ChangeHistory.Change] {
+        // A suite without a value has a history.
+        guard try isShared || exists() else { throw missing }
+        let history = try history(of: names, limit: limit)
+        guard history.changes.isEmpty else { return history.changes.suffix(limit) }
+        throw try exists() ? history.nothing(in: self) : missing
+    }
+
     /// Returns the program's schema, or `nil` without one or if it can't be read, which is reported on standard error.
     func readableSchema() throws -> Schema? {
         do { return try schema() } catch let failure as Failure {
@@ -256,6 +280,10 @@ struct FilePlace: Place {
     }
 
     func file(for purpose: FilePurpose) -> String? { path }
+
+    func history(of names: [String]?, limit: Int) throws -> ChangeHistory { try ChangeHistory(file: path, of: names) }
+
+    var isShared: Bool { false }
 
     func exists() -> Bool { access(path.pathBytes, F_OK) == 0 }
 
