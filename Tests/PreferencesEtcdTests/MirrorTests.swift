@@ -196,7 +196,7 @@ struct MirrorTests {
         mirror.apply([
             WatchEvent(kv: KeyValue(key: keys.key(of: "a"), value: Data([0x22, 0xE9, 0x22]), modRevision: 11))
         ])
-        #expect(mirror.values == ["b": 2])
+        #expect(mirror.values == ["a": 1, "b": 2])
         #expect(mirror.drainProblems().map(\.code) == [.damaged])
     }
 
@@ -238,12 +238,23 @@ struct MirrorTests {
     }
 
     @Test
-    mutating func unreadableValueIsReportedAndCountsAsAbsent() {
-        mirror.apply([event("a", "{broken", 11)])
+    mutating func unreadableValueIsReportedAndTheOneBeforeIsKept() {
+        mirror.apply([event("a", "{broken", 11), event("new", "{broken", 11)])
         mirror.apply([WatchEvent(kv: KeyValue(key: keys.start + [0xFE], modRevision: 12))])
-        #expect(mirror.values == ["b": 2])
+        #expect(mirror.values == ["a": 1, "b": 2] && passed.take().isEmpty)
         let problems = mirror.drainProblems() + mirror.drainProblems()
-        #expect(problems.map(\.code) == [.damaged, .damaged])
+        #expect(problems.map(\.code) == [.damaged, .damaged, .damaged])
+        mirror.apply([removal("a", 13)])
+        #expect(mirror.values == ["b": 2] && passed.take() == ["a": nil])
+    }
+
+    @Test
+    mutating func anyWriteReplacesOrRemovesAnUnreadableValue() {
+        #expect(mirror.missing(["a": 1, "new": nil]).isEmpty)
+        mirror.apply([event("a", "{broken", 11), event("new", "{broken", 11)])
+        #expect(mirror.missing(["a": 1, "b": 2, "new": nil]) == ["a": 1, "new": nil])
+        mirror.commit(["a": 1, "new": nil], at: 12)
+        #expect(mirror.missing(["a": 1, "b": 2, "new": nil]).isEmpty)
     }
 
     @Test

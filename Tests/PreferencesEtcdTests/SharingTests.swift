@@ -71,6 +71,28 @@ struct SharingTests {
         observation.cancel()
     }
 
+    @Test
+    func typoByEtcdctlKeepsTheLastValidStateUntilItIsReplaced() async throws {
+        struct Service: PreferenceGroup {
+            @Preference("rateLimit", .range(1...1000)) var rateLimit = 100
+        }
+        let local = try PreferenceStore.etcd(suite, configuration)
+        try await local.write(250, for: "rateLimit")
+        let reports = Reports(of: local)
+        let service = Service(in: try PreferenceStore.validated(Service.self, over: local))
+        let seen = Lock<[Int]>([])
+        let observation = service.$rateLimit.observe { change in seen.withLock { $0.append(change.new) } }
+        _ = try cluster.control("put", "tests/\(suite)/rateLimit", "25O")
+        try await eventually("the typo was not reported") { reports.codes == [.damaged] }
+        #expect(service.rateLimit == 250 && local["rateLimit"] == 250)
+        // The value that is shown isn't the stored one, so setting it stores it.
+        try await service.$rateLimit.write(250)
+        #expect(try cluster.control("get", "--print-value-only", "tests/\(suite)/rateLimit") == "250\n")
+        _ = try cluster.control("put", "tests/\(suite)/rateLimit", "260")
+        try await eventually("the correction was not shown") { seen.withLock { $0 } == [260] }
+        observation.cancel()
+    }
+
     /// Programs of two versions that set whole values at once, each without the other one's member.
     @Test
     func membersOfAnotherVersionAreKept() async throws {
@@ -171,7 +193,7 @@ struct SharingTests {
         try await eventually("the changes never came") { store.contents == ["theme": "dark"] }
         try cluster.control("put", "tests/\(suite)/theme", "dark without quotes")
         try await eventually("the value is not reported") { reports.codes.contains(.damaged) }
-        #expect(store["theme"] == nil)
+        #expect(store["theme"] == "dark")
         store["theme"] = "light"
         #expect(try cluster.control("get", "--print-value-only", "tests/\(suite)/theme") == "\"light\"\n")
     }

@@ -134,7 +134,7 @@ extension EtcdBackend {
                 if !isCurrent, try !confirm(builder, until: end) { break }
                 // If the watch has changed a value since, the store must not take its own for the newer one.
                 let isCurrent = mirror.withLock { mirror in
-                    guard write.isStored(in: mirror.values) else { return false }
+                    guard write.isStored(in: mirror) else { return false }
                     if !isQueued { noteApplied() }
                     return true
                 }
@@ -185,10 +185,10 @@ extension EtcdBackend {
             return .rejected(try builder([:], among: [name], if: .none, mark: nil))
         }
         let names = write.changes.keys
-        if write.isStored(in: mirror.values) {
+        if write.isStored(in: mirror) {
             return .unchanged(try builder([:], among: names, if: write.condition, mark: nil))
         }
-        let changes = write.changes.filter { mirror.values[$0.key] != $0.value }
+        let changes = mirror.missing(write.changes)
         let mark = WriteMark(changes.keys, reason: configuration.reason)
         return .send(try builder(changes, among: names, if: write.condition, mark: mark))
     }
@@ -271,7 +271,7 @@ extension EtcdBackend {
         }
         let response: RangeResponse = try read(.delta(of: keys, since: builder.revision), for: builder, until: end)
         try mergeExternalChanges(response, at: response.header?.revision.value ?? 0, until: end)
-        let (isUntouched, isDone) = mirror.withLock { (builder.isUntouched(in: $0), write.isStored(in: $0.values)) }
+        let (isUntouched, isDone) = mirror.withLock { (builder.isUntouched(in: $0), write.isStored(in: $0)) }
         if isUntouched { return nil }
         try checkPlain(write)
         return isDone ? response.header?.revision.value : nil

@@ -18,9 +18,7 @@ struct WriteQueue: Sendable {
         /// The names that it sets or compares, except for those that a complete condition requires to be absent.
         var names: Set<String> { Set(changes.keys).union(condition.values.keys) }
 
-        func isStored(in values: [String: PropertyListValue]) -> Bool {
-            changes.allSatisfy { values[$0.key] == $0.value }
-        }
+        func isStored(in mirror: Mirror) -> Bool { mirror.missing(changes).isEmpty }
     }
 
     /// A change of the queue: writes to insert or replace by number, and `nil` for those to remove.

@@ -22,6 +22,8 @@ struct Mirror: Sendable {
     /// store has the values.
     var pass: @Sendable ([String: PropertyListValue?], Int64?) -> Void = { _, _ in }
     private(set) var entries: [Data: Entry] = [:]
+    /// The values by name; for one that can't be decoded, the last one that could, so that a typo of an operator doesn't set a fleet to
+    /// its defaults.
     private(set) var values: [String: PropertyListValue] = [:]
     /// The revision up to which the mirror is complete; zero until the suite was read.
     private(set) var revision: Int64 = 0
@@ -145,6 +147,13 @@ struct Mirror: Sendable {
 
     // MARK: Writing
 
+    /// Returns the changes of a write to what isn't stored already; a value that can't be decoded is replaced or removed by any write.
+    func missing(_ changes: [String: PropertyListValue?]) -> [String: PropertyListValue?] {
+        changes.filter { name, value in
+            values[name] != value || entries[keys.key(of: name)].map { $0.value == nil } ?? false
+        }
+    }
+
     /// Applies changes that this store wrote at a revision.
     mutating func commit(_ changes: [String: PropertyListValue?], at revision: Int64) {
         guard revision > self.revision else { return }
@@ -213,7 +222,7 @@ struct Mirror: Sendable {
         if value == nil { reportUnreadable(keyValue.key) }
         entries[keyValue.key] = entry
         tombstones[keyValue.key] = nil
-        if let name { set(value, for: name, &changes) }
+        if let name, let value { set(value, for: name, &changes) }
     }
 
     /// Removes the keys that were absent at a revision, except for those that this store put later.
