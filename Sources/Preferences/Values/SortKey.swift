@@ -57,39 +57,21 @@ struct SortKey {
     private static func order(of keys: [SortKey], _ text: [UInt8]) -> [Int] {
         // Merges numbers: the sort of the standard library moves whole keys, in twice the instructions for a hundred names.
         let count = keys.count
-        var numbers = Array(0..<count) + Array(repeating: 0, count: count)
-        return numbers.withUnsafeMutableBufferPointer { numbers in
-            var (order, merged) = (0, count)
-            keys.withUnsafeBufferPointer { keys in
-                text.withUnsafeBytes { text in
-                    var length = 1
-                    while length < count {
-                        var end = 0
-                        while end < count {
-                            var (left, place) = (end, end)
-                            let middle = Swift.min(left &+ length, count)
-                            var right = middle
-                            end = Swift.min(middle &+ length, count)
-                            while place < end {
-                                if left == middle
-                                    || right < end
-                                        && keys[numbers[order &+ right]].precedes(keys[numbers[order &+ left]], text)
-                                {
-                                    numbers[merged &+ place] = numbers[order &+ right]
-                                    right &+= 1
-                                } else {
-                                    numbers[merged &+ place] = numbers[order &+ left]
-                                    left &+= 1
-                                }
-                                place &+= 1
-                            }
-                        }
-                        swap(&order, &merged)
-                        length &*= 2
-                    }
+        return withUnsafeTemporaryAllocation(of: Int.self, capacity: 2 &* count) { numbers in
+            for number in 0..<2 &* count { numbers.initializeElement(at: number, to: number) }
+            var (sorted, merged) = (numbers.extracting(..<count), numbers.extracting(count...))
+            var length = 1
+            while length < count {
+                var end = 0
+                while end < count {
+                    let (start, middle) = (end, Swift.min(end &+ length, count))
+                    end = Swift.min(middle &+ length, count)
+                    keys.merge(sorted, start..<middle, middle..<end, into: merged, text)
                 }
+                swap(&sorted, &merged)
+                length &*= 2
             }
-            return Array(numbers[order..<order &+ count])
+            return Array(sorted)
         }
     }
 
@@ -112,7 +94,7 @@ struct SortKey {
         return word
     }
 
-    private func precedes(_ other: SortKey, _ text: UnsafeRawBufferPointer) -> Bool {
+    fileprivate func precedes(_ other: SortKey, _ text: UnsafeRawBufferPointer) -> Bool {
         if beginning.0 != other.beginning.0 { return beginning.0 < other.beginning.0 }
         if beginning.1 != other.beginning.1 { return beginning.1 < other.beginning.1 }
         let end = Swift.min(count, other.count)
@@ -123,5 +105,30 @@ struct SortKey {
             index &+= 1
         }
         return count < other.count
+    }
+}
+
+extension [SortKey] {
+    /// Merges two sorted ranges of numbers of keys, which adjoin.
+    @inline(__always)
+    fileprivate func merge(
+        _ sorted: UnsafeMutableBufferPointer<Int>,
+        _ first: Range<Int>,
+        _ second: Range<Int>,
+        into merged: UnsafeMutableBufferPointer<Int>,
+        _ text: [UInt8]
+    ) {
+        text.withUnsafeBytes { text in
+            withUnsafeBufferPointer { keys in
+                var (left, right) = (first.lowerBound, second.lowerBound)
+                for place in first.lowerBound..<second.upperBound {
+                    let isRight =
+                        left == first.upperBound
+                        || right < second.upperBound && keys[sorted[right]].precedes(keys[sorted[left]], text)
+                    merged[place] = sorted[isRight ? right : left]
+                    if isRight { right &+= 1 } else { left &+= 1 }
+                }
+            }
+        }
     }
 }
