@@ -1,0 +1,119 @@
+import Testing
+
+@testable import DurableFile
+
+struct QuietTimerTests {
+    @Test
+    func fileWithEndlessEventsCountsAsIdleAfterAWhile() {
+        var timer = QuietTimer()
+        for time in stride(from: 0, through: 95, by: 5) {
+            timer.note(at: .milliseconds(time), isBlank: false, isWhole: false)
+        }
+        #expect(timer.due == .milliseconds(100))
+        timer.note(at: .milliseconds(120), isBlank: false, isWhole: false)
+        #expect(timer.due == .milliseconds(120))
+        #expect(timer.isWhole(at: .milliseconds(120)) == false)
+    }
+
+    @Test
+    func fileIsIdleTenMillisecondsAfterItsLastEvent() {
+        var timer = QuietTimer()
+        timer.note(at: .milliseconds(1), isBlank: false, isWhole: true)
+        timer.note(at: .milliseconds(5), isBlank: false, isWhole: false)
+        #expect(timer.due == .milliseconds(15))
+        #expect(timer.isWhole(at: .milliseconds(14)) == nil && timer.isWhole(at: .milliseconds(15)) == true)
+    }
+
+    @Test
+    func emptyFileBecomesIdleLater() {
+        var timer = QuietTimer()
+        timer.note(at: .zero, isBlank: true, isWhole: false)
+        #expect(timer.due == .milliseconds(100))
+        timer.note(at: .milliseconds(2), isBlank: false, isWhole: false)
+        #expect(timer.due == .milliseconds(12))
+    }
+}
+
+struct ReportTimerTests {
+    @Test
+    func longReportMakesAnotherThreadWatch() {
+        var timer = ReportTimer()
+        var mustLook = timer.begin(at: .milliseconds(1))
+        #expect(mustLook && !timer.isLong(at: .milliseconds(30)))
+        var step = timer.next(at: .milliseconds(20))
+        #expect(step == .look(after: .milliseconds(11)))
+        #expect(timer.isLong(at: .milliseconds(31)))
+        step = timer.next(at: .milliseconds(31))
+        #expect(step == .takeOver)
+        timer.end()
+        #expect(!timer.isLong(at: .milliseconds(40)))
+        mustLook = timer.begin(at: .milliseconds(40))
+        #expect(mustLook)
+    }
+
+    @Test
+    func oneLookServesAllReportsOfItsTime() {
+        var timer = ReportTimer()
+        var mustLook = timer.begin(at: .zero)
+        #expect(mustLook)
+        for time in [1, 10, 25] {
+            timer.end()
+            mustLook = timer.begin(at: .milliseconds(time))
+            #expect(!mustLook)
+        }
+        var step = timer.next(at: .milliseconds(30))
+        #expect(step == .look(after: .milliseconds(25)))
+        timer.end()
+        step = timer.next(at: .milliseconds(55))
+        #expect(step == .end)
+        mustLook = timer.begin(at: .milliseconds(60))
+        #expect(mustLook)
+    }
+
+    @Test
+    func reportIsLookedAtAgainIfNoLookCouldBeScheduled() {
+        var timer = ReportTimer()
+        for _ in 1...2 {
+            let mustLook = timer.begin(at: .zero)
+            #expect(mustLook)
+            timer.endLooks()
+        }
+    }
+}
+
+struct WakeLimitTests {
+    /// Returns how often a watcher is woken in a second by events at an interval, of which some bring changes.
+    private func wakes(each interval: Duration, hasChanges: (Int) -> Bool = { _ in false }) -> Int {
+        var (limit, now, count) = (WakeLimit(), Duration.zero, 0)
+        while now < .seconds(1) {
+            count += 1
+            now += max(limit.pause(hasChanges: hasChanges(count), at: now), interval)
+        }
+        return count
+    }
+
+    @Test
+    func fileThatIsWrittenToAllTheTimeWakesLessThanAHundredTimesASecond() {
+        for interval in [Duration.microseconds(1), .microseconds(100), .milliseconds(5), .milliseconds(11)] {
+            #expect(wakes(each: interval) < 100, "each \(interval)")
+        }
+    }
+
+    @Test
+    func processesThatAnswerEachOtherNeverWait() {
+        // Each set of this process wakes it for nothing, and each answer is a change.
+        #expect(wakes(each: .milliseconds(1)) { $0.isMultiple(of: 2) } == 1_000)
+        #expect(wakes(each: .milliseconds(1)) { _ in true } == 1_000)
+    }
+
+    @Test
+    func eventThatIsTheOnlyOneForAWhileCostsNoWait() {
+        var limit = WakeLimit()
+        for time in stride(from: 0, to: 1_000, by: 25) {
+            #expect(limit.pause(hasChanges: false, at: .milliseconds(time)) == .zero)
+        }
+        #expect(limit.pause(hasChanges: false, at: .milliseconds(976)) == .milliseconds(1))
+        #expect(limit.pause(hasChanges: true, at: .milliseconds(977)) == .zero)
+        #expect(limit.pause(hasChanges: false, at: .milliseconds(978)) == .milliseconds(1))
+    }
+}
