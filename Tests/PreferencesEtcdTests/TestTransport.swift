@@ -32,6 +32,9 @@ final class TestTransport: Transport {
         /// The answer to all requests while the connection is cut.
         var cut: GatewayFailure?
         var isCut: Bool { cut != nil }
+        /// Whether no stream can be opened, while requests are answered.
+        var hasNoStreams = false
+        var suiteReads = 0
         var streams: [@Sendable (StreamPart) -> Void] = []
         var open: [any TransportStream] = []
         var writes: [GatewayRequest] = []
@@ -75,13 +78,23 @@ final class TestTransport: Transport {
     /// The number of writes that were sent, including those that a fault stopped.
     var writeCount: Int { state.withLock { $0.writes.count } }
 
-    func mend() { state.withLock { $0.cut = nil } }
+    func mend() { state.withLock { ($0.cut, $0.hasNoStreams) = (nil, false) } }
+
+    /// Allows no streams until `mend`, but requests.
+    func cutStreams() { state.withLock { $0.hasNoStreams = true } }
+
+    /// The number of requests for all names of a suite and their values.
+    var suiteReads: Int { state.withLock { $0.suiteReads } }
 
     func send(_ request: GatewayRequest, timeout: Duration) throws(GatewayFailure) -> Data {
         let text = String(decoding: request.body, as: UTF8.self)
         // Transactions without changes read the mark, or check whether keys are unmodified.
         let isWrite = text.contains("request_put") || text.contains("request_delete_range")
+        let isSuiteRead =
+            request.path == "/v3/kv/range" && text.contains("range_end")
+            && !["count_only", "keys_only", "min_mod_revision"].contains(where: text.contains)
         let (cut, number) = state.withLock { state in
+            if isSuiteRead, !state.isCut { state.suiteReads += 1 }
             if isWrite { state.writes.append(request) }
             return (state.cut, state.writes.count)
         }
@@ -112,7 +125,7 @@ final class TestTransport: Transport {
         _ request: GatewayRequest,
         _ receive: @escaping @Sendable (StreamPart) -> Void
     ) -> any TransportStream {
-        if let cut = state.withLock({ $0.cut }) {
+        if let cut = state.withLock({ $0.hasNoStreams ? .unreachable("cut") : $0.cut }) {
             receive(.end(cut))
             return NoStream()
         }

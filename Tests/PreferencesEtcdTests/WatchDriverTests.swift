@@ -108,6 +108,7 @@ private final class QuietDelegate: WatchDriver.Delegate {
     var reads: Int { readCount.withLock { $0 } }
 
     func apply(_ events: [PreferencesEtcd.WatchEvent]) {}
+    func advance(to revision: Int64) {}
     func reread() -> Result<Int64, GatewayFailure> {
         readCount.withLock { $0 += 1 }
         return .failure(.unreachable("nothing is read"))

@@ -44,6 +44,13 @@ struct WatchStateMachineTests {
     }
 
     @Test
+    func watchThatContinuesTheCacheIsProbed() {
+        var machine = WatchStateMachine(attemptTimeout: .seconds(2), probeInterval: .seconds(10))
+        expect(&machine, .resume(after: 9), gives: [.open(from: 10)])
+        expect(&machine, .response(WatchResponse(created: true)), gives: [.becameConnected, .probe(isCounting: false)])
+    }
+
+    @Test
     func endOfTheHistoryHasTheSuiteReadAgain() {
         var machine = Self.watching()
         expect(&machine, .historyEnded, gives: [.close])
@@ -173,7 +180,7 @@ struct WatchStateMachineTests {
     @Test
     func progressWithoutEventsMovesTheStart() {
         var machine = Self.watching()
-        expect(&machine, .response(WatchResponse(header: ResponseHeader(revision: 40))), gives: [])
+        expect(&machine, .response(WatchResponse(header: ResponseHeader(revision: 40))), gives: [.advance(to: 40)])
         #expect(machine.nextRevision == 41)
     }
 

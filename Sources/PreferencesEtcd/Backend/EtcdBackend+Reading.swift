@@ -100,7 +100,7 @@ extension EtcdBackend {
             // faster than it can be read; then the mirror, which is complete up to a newer revision of the same history, is enough.
             let revision: Int64? = mirror.withLock { mirror in
                 guard histories == reading.withLock({ $0.histories }) else { return nil }
-                if mirror.replace(with: read.keyValues, at: read.revision) {
+                if mirror.replace(with: read.keyValues, at: read.revision, of: read.cluster) {
                     mirror.note(mark: read.mark, at: read.revision)
                     return read.revision
                 }
@@ -149,6 +149,27 @@ extension EtcdBackend {
             reading.unfinished = nil
         }
         mirror.withLock { $0.forgetRevisions() }
+    }
+
+    /// Checks, before the first write after a start from the cache, whether its history is the cluster's; if not, forgets the revisions.
+    func verifyHistory(until end: ContinuousClock.Instant) throws(GatewayFailure) {
+        let (isVerified, place) = mirror.withLock { ($0.isVerified, $0.place) }
+        guard !isVerified else { return }
+        func ask(_ request: RangeRequest) throws(GatewayFailure) -> RangeResponse {
+            do throws(GatewayClient.Failure) {
+                return try client.call("/v3/kv/range", within: end - .now) { _ in request }
+            } catch { throw error.reason }
+        }
+        let newest = try ask(RangeRequest(key: keys.mark))
+        // The answer of another cluster has made the store forget the revisions already.
+        guard !mirror.withLock({ $0.isVerified }) else { return }
+        let history = place.history(of: newest.kvs?.first, at: newest.header?.revision.value ?? 0)
+        guard try isSame(history, as: place, ask) else {
+            forgetRevisions()
+            watch.endHistory()
+            return
+        }
+        mirror.withLock { $0.verify() }
     }
 
     /// Records that the cluster was restored or replaced; it is reported after the locks of writes are released, once a minute at most,

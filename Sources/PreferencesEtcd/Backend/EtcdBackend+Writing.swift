@@ -346,6 +346,7 @@ extension EtcdBackend {
 
     /// Reads the suite if it was never read, as the mirror has no revisions until then; returns whether it did after this call began.
     private func readFirst(until end: ContinuousClock.Instant) throws(WriteFailure) -> Bool {
+        do throws(GatewayFailure) { try verifyHistory(until: end) } catch { throw WriteFailure(error) }
         guard mirror.withLock({ $0.revision }) == 0 else { return false }
         let start = ContinuousClock.now
         // The read may be another thread's, or continue one that failed; what has changed since must be noticed.

@@ -23,6 +23,8 @@ final class EtcdBackend: PreferenceBackend {
     let reading = Condition(Reading())
     let monitor: EtcdMonitor
     private let copy: OfflineCopy?
+    /// The origin of the cache's values, without what the cluster gives.
+    private let origin: OfflineCopy.Origin
     /// The file of the queued writes, or `nil` if they end with the process.
     let queueFile: QueueFile?
     let watch: WatchDriver
@@ -49,11 +51,12 @@ final class EtcdBackend: PreferenceBackend {
         let record = configuration.recorder(suite: suite)
         client = GatewayClient(configuration, transport: try makeTransport(), record: record)
         monitor.record(record)
-        copy = configuration.cacheFile.map { OfflineCopy(path: $0.path) }
+        copy = configuration.cacheFile.map { OfflineCopy($0, prefix: configuration.prefix, suite: suite) }
         queueFile =
-            if configuration.keepsWaitingWrites, let path = configuration.cacheFile?.path {
-                try QueueFile(path: "\(path).queue")
+            if configuration.keepsWaitingWrites, let place = configuration.cacheFile {
+                try QueueFile(path: OfflineCopy.path(place, prefix: configuration.prefix, suite: suite) + ".queue")
             } else { nil }
+        origin = OfflineCopy.Origin(prefix: configuration.prefix, suite: suite, endpoints: configuration.endpoints)
         watch = WatchDriver(client, keys: keys, configuration: configuration)
         client.transport.observeCertificates { [weak self] problem in
             record(.certificates(problem))
@@ -75,6 +78,7 @@ final class EtcdBackend: PreferenceBackend {
 
     deinit {
         watch.stop()
+        updateCopy(isPositionNeeded: true)
         WaitingStores.remove(self)
         reportUnsentWrites(atEndOf: "store")
         monitor.finish(self)
@@ -102,6 +106,11 @@ final class EtcdBackend: PreferenceBackend {
         self.host.withLock { $0 = host }
         try loadQueue(host)
         let copied = loadCopy(host)
+        if let origin = copied.origin, let cluster = origin.cluster {
+            client.expectCluster(cluster)
+            let isKnown = mirror.withLock { $0.revision } > 0
+            if !isKnown, origin.isUsable(for: configuration.endpoints) { return try start(with: copied.values, origin) }
+        }
         var revision: Int64?
         do throws(GatewayClient.Failure) {
             // After a load that failed, the watch may have read the suite, and keeps it up to date.
@@ -116,15 +125,31 @@ final class EtcdBackend: PreferenceBackend {
                 try watch.start(after: nil, self)
                 throw problem
             }
-            // The store starts with the copy's values, or with none if there is no copy, and queues its writes.
-            if copy == nil || !error.reason.isTemporary { host.report(problem) }
+            // The store starts with the copy's values, or with none if there is no copy, and queues its writes. Values of other
+            // endpoints may be those of another cluster.
+            let isShown = copied.origin?.cluster == nil
+            if copy == nil || !isShown || !error.reason.isTemporary { host.report(problem) }
             if !error.reason.isTemporary { lastReported.withLock { $0 = error.reason } }
-            mirror.withLock { if $0.revision == 0 { $0.begin(withCopy: copied) } }
+            mirror.withLock { if $0.revision == 0, isShown { $0.begin(withCopy: copied.values) } }
         }
         for problem in mirror.withLock({ $0.drainProblems() }) { host.report(problem) }
         try watch.start(after: revision, self)
+        return finishLoading()
+    }
+
+    /// Starts with the values of the cache, and compares its history with the cluster's in the background.
+    private func start(
+        with values: [String: PropertyListValue],
+        _ origin: OfflineCopy.Origin
+    ) throws(PreferenceError) -> [String: PropertyListValue] {
+        mirror.withLock { $0.begin(withCopy: values, at: origin.position, of: origin.cluster) }
+        try watch.start(after: origin.position?.revision, isResumed: true, self)
+        return finishLoading()
+    }
+
+    private func finishLoading() -> [String: PropertyListValue] {
         isLoaded.withLock { $0 = true }
-        updateCopy(from: copied)
+        updateCopy()
         let values = mirror.withLock { mirror in
             mirror.pass = { [weak self] in self?.pass($0, at: $1) }
             return mirror.values
@@ -203,35 +228,23 @@ final class EtcdBackend: PreferenceBackend {
     // MARK: The copy
 
     /// Returns the values of the copy; if it can't be read, reports that and returns none, as etcd has the values too.
-    private func loadCopy(_ host: PreferenceBackendHost) -> [String: PropertyListValue] {
-        guard let copy else { return [:] }
-        do throws(PreferenceError) {
-            defer { for problem in copy.drainProblems() { host.report(problem) } }
-            return try copy.load()
-        } catch {
-            host.report(error)
-            return [:]
-        }
+    private func loadCopy(_ host: PreferenceBackendHost) -> OfflineCopy.Contents {
+        guard let copy else { return OfflineCopy.Contents() }
+        defer { for problem in copy.drainProblems() { host.report(problem) } }
+        return copy.load()
     }
 
-    private func updateCopy() {
-        updateCopy { $0.drainUncopied() }
-    }
-
-    /// Updates the copy to equal the mirror, given the values that it had.
-    private func updateCopy(from copied: [String: PropertyListValue]) {
-        updateCopy { mirror in
-            var changes = mirror.drainUncopied()
-            for (name, value) in mirror.values { changes.updateValue(value, forKey: name) }
-            for name in copied.keys where mirror.values[name] == nil { changes.updateValue(nil, forKey: name) }
-            return changes
-        }
-    }
-
-    private func updateCopy(_ changes: (inout Mirror) -> [String: PropertyListValue?]) {
+    /// Writes what the cache lacks, once the suite was read.
+    private func updateCopy(isPositionNeeded: Bool = false) {
         guard let copy else { return }
-        copy.update {
-            mirror.withLock { changes(&$0) }
+        copy.update(isPositionNeeded: isPositionNeeded) { isFirst in
+            mirror.withLock { mirror in
+                // The cache is kept until etcd has shown whether it is of this history.
+                guard mirror.revision > 0, mirror.isVerified else { return nil }
+                var origin = origin
+                (origin.cluster, origin.position) = (mirror.cluster, mirror.position)
+                return (mirror.drainUncopied(isFirst: isFirst), origin)
+            }
         } restore: { changes in
             mirror.withLock { $0.restoreUncopied(changes) }
         }
@@ -250,10 +263,16 @@ extension EtcdBackend: WatchDriver.Delegate {
         }
     }
 
+    func advance(to revision: Int64) {
+        mirror.withLock { $0.advance(to: revision) }
+        updateCopy(isPositionNeeded: true)
+    }
+
     func reread() -> Result<Int64, GatewayFailure> {
         do throws(GatewayClient.Failure) {
             // Members that serve a whole fleet may need longer than a call of the store has.
             let revision = try readAll(within: max(configuration.timeout, RetryPause.longest)).revision
+            updateCopy(isPositionNeeded: true)
             announceChanges()
             return .success(revision)
         } catch {
@@ -280,11 +299,14 @@ extension EtcdBackend: WatchDriver.Delegate {
             }
             sendQueue()
             announceChanges()
-            guard try isSame(place.history(of: mark, at: revision), as: place, at: endpoint) else {
-                return .success(.otherHistory)
+            let isSame = try isSame(place.history(of: mark, at: revision), as: place) {
+                request throws(GatewayFailure) in
+                try ask(endpoint, request)
             }
+            guard isSame else { return .success(.otherHistory) }
             return .success(
                 mirror.withLock { mirror in
+                    mirror.verify()
                     mirror.note(mark: mark, at: revision)
                     return mirror.isBehind(mark: mark?.modRevision.value ?? 0, count: count, at: revision)
                         ? .behind : .current
@@ -296,10 +318,10 @@ extension EtcdBackend: WatchDriver.Delegate {
     }
 
     /// Returns whether the cluster's history is the known one; if that can't be seen any more, the suite has to be read again as well.
-    private func isSame(
+    func isSame(
         _ history: Mirror.History,
         as place: Mirror.Place,
-        at endpoint: String
+        _ ask: (RangeRequest) throws(GatewayFailure) -> RangeResponse
     ) throws(GatewayFailure) -> Bool {
         switch history {
         case .same: return true
@@ -307,7 +329,7 @@ extension EtcdBackend: WatchDriver.Delegate {
             var request = RangeRequest(key: keys.mark)
             request.revision = GatewayInteger(revision)
             do throws(GatewayFailure) {
-                if try ask(endpoint, request).kvs?.first == place.mark?.keyValue { return true }
+                if try ask(request).kvs?.first == place.mark?.keyValue { return true }
             } catch {
                 if error.isCompacted { return false }
                 throw error

@@ -59,10 +59,14 @@ public struct EtcdConfiguration: Sendable {
     /// A write returns when it is written to that file. The next store with this cache file has the queued values from its first read,
     /// and sends them. Only one store at a time can use the file; creating another one throws `misuse`. The default is `false`.
     public var keepsWaitingWrites = false
-    /// The file for a copy of all values, with which a program can start while no endpoint can be reached.
+    /// The cache: a file, or a folder, with a copy of all values, from which a program starts without waiting for an endpoint.
     ///
-    /// If it is `nil`, such a start reports an error, and reads return defaults until an endpoint answers. The file has the file store's
-    /// format and holds only the copy; its folder is created if it is missing.
+    /// The first read and `load()` return the values of the cache, and what has changed since arrives as external changes. If it is `nil`,
+    /// they wait for an endpoint; without one they report an error, and reads return defaults until one answers. The file has the file
+    /// store's format and holds only the copy, with its place in the cluster's history as `preferences.etcd`; its folder is created if it
+    /// is missing. Each suite has a file of its own: in a folder by its name, else the first suite has the file, and each other one
+    /// another file next to it, with the suite's name in that of the file. One store at a time writes it. A copy of another suite,
+    /// or of a cluster with other endpoints, is never shown.
     public var cacheFile: URL?
     /// The servers' `--max-txn-ops`, at least 4; 128 by default, as with etcd.
     public var maximumOperations = 128

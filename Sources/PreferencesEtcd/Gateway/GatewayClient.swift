@@ -165,6 +165,9 @@ final class GatewayClient: Sendable {
     /// Has a closure called whenever another cluster than before answers.
     func observeCluster(_ changed: @escaping @Sendable () -> Void) { cluster.withLock { $0.changed = changed } }
 
+    /// Treats an answer of another cluster as a change of it, unless one has answered already.
+    func expectCluster(_ identifier: String) { cluster.withLock { $0.identifier = $0.identifier ?? identifier } }
+
     /// Records which cluster an answer or a message of a watch is of.
     func noteCluster(of header: ResponseHeader?) {
         guard let identifier = header?.cluster else { return }

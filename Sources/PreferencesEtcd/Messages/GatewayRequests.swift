@@ -38,7 +38,7 @@ struct DeleteRequest: Encodable, Sendable {
 
 /// A comparison of the revision of a key, or of each key of a range.
 struct Comparison: Encodable, Hashable, Sendable {
-    enum Result: String, Encodable { case equal = "EQUAL", less = "LESS" }
+    enum Result: String, Encodable { case equal = "EQUAL", less = "LESS", greater = "GREATER" }
 
     var key: Data
     var rangeEnd: Data?

@@ -12,8 +12,8 @@ final class QueueFile: Sendable {
     /// The largest number that a write may have.
     private static let largestNumber = Int.max / 2
     let path: String
-    private let file: OfflineCopy
-    /// A file that is locked while the store exists; not the queue's file, which appends lock and compactions replace.
+    private let file: OfflineFile
+    /// A file that is locked while the store exists.
     private let lock: OpenFile
 
     /// Creates a queue's file and locks it.
@@ -21,17 +21,10 @@ final class QueueFile: Sendable {
     /// - Throws: `misuse` if another store has locked it, `unavailable` if its folder or lock can't be created.
     init(path: String) throws(PreferenceError) {
         self.path = path
-        file = OfflineCopy(path: path)
-        let fileSystem = SystemFileSystem()
-        let isFree: Bool
+        file = OfflineFile(path: path)
+        let lock: OpenFile?
         do {
-            try FileManager.default.createDirectory(
-                atPath: URL(filePath: path).deletingLastPathComponent().path,
-                withIntermediateDirectories: true,
-                attributes: [.posixPermissions: 0o700]
-            )
-            lock = try fileSystem.open("\(path).lock", for: .creating)
-            isFree = try fileSystem.lock(lock)
+            lock = try OfflineFile.lock(path)
         } catch {
             throw PreferenceError(
                 .unavailable,
@@ -39,12 +32,13 @@ final class QueueFile: Sendable {
                 cause: error
             )
         }
-        guard isFree else {
+        guard let lock else {
             throw PreferenceError(
                 .misuse,
                 "another store or process uses the queue of writes in \(path); use one store, or another cacheFile for this one"
             )
         }
+        self.lock = lock
     }
 
     /// Returns the writes and the highest number in use; a write that can't be read is reported and kept.

@@ -15,6 +15,8 @@ struct Mirror: Sendable {
         var modRevision: Int64
         /// The value, or `nil` if it can't be decoded.
         var value: PropertyListValue?
+        /// Whether the key was modified last at `modRevision`; otherwise, for a value of the cache, at it or before.
+        var isExact = true
     }
 
     let keys: KeySpace
@@ -27,17 +29,21 @@ struct Mirror: Sendable {
     private(set) var values: [String: PropertyListValue] = [:]
     /// The revision up to which the mirror is complete; zero until the suite was read.
     private(set) var revision: Int64 = 0
+    /// The number of the cluster that the values are of; `nil` if it is unknown.
+    private(set) var cluster: String?
     /// The revision of this store's last write.
     private var ownRevision: Int64 = 0
     /// The suite's mark, and the revision at which it was this one; `nil` if it is unknown.
     private(set) var mark: (keyValue: KeyValue?, revision: Int64)?
-    /// The keys that this store removed after `revision`, with the revisions of the removals.
-    private var tombstones: [Data: Int64] = [:]
+    /// The keys that this store wrote or removed after `revision`, with the revisions of these writes.
+    private var ahead: [Data: Int64] = [:]
+    /// Whether etcd has shown that its history is the one of the values; false after a start from the cache.
+    private(set) var isVerified = true
     /// Whether the cluster was restored, so that the next revision is none after those of earlier changes.
     private var isRestored = false
     /// The errors that have yet to be reported.
     private var problems: [PreferenceError] = []
-    /// The changes that the offline copy lacks.
+    /// The changes that the cache lacks.
     private var uncopied: [String: PropertyListValue?] = [:]
 
     init(_ keys: KeySpace) { self.keys = keys }
@@ -62,18 +68,19 @@ struct Mirror: Sendable {
     /// Resets the known revisions, as the cluster was restored from an older state; call it before `replace`.
     mutating func forgetRevisions() {
         (revision, ownRevision, isRestored, mark) = (0, 0, true, nil)
-        tombstones = [:]
+        (ahead, isVerified, cluster) = ([:], true, nil)
         for key in entries.keys { entries[key]?.modRevision = 0 }
     }
 
     /// Replaces the contents with those of the whole suite; returns false and changes nothing if the mirror is newer.
     ///
     /// A value with an older revision than the known one replaces it, too: in the history of a restored cluster, it is the newer one.
-    mutating func replace(with keyValues: [KeyValue], at revision: Int64) -> Bool {
+    mutating func replace(with keyValues: [KeyValue], at revision: Int64, of cluster: String? = nil) -> Bool {
         guard revision >= self.revision else { return false }
         var changes: [String: PropertyListValue?] = [:]
         removeAll(except: Set(keyValues.map(\.key)), at: revision, &changes)
         for keyValue in keyValues where knownRevision(of: keyValue.key) <= revision { put(keyValue, &changes) }
+        (self.cluster, isVerified) = (cluster, true)
         finish(changes, at: revision)
         return true
     }
@@ -98,6 +105,9 @@ struct Mirror: Sendable {
         case sameIfMarked(at: Int64)
         case other
     }
+
+    /// Records that etcd's history is the one of the values.
+    mutating func verify() { isVerified = true }
 
     /// Records the suite's mark at a revision.
     mutating func note(mark keyValue: KeyValue?, at revision: Int64) {
@@ -139,10 +149,53 @@ struct Mirror: Sendable {
         finish(changes, at: revision)
     }
 
-    /// Sets the values of the offline copy, before anything could be read from etcd.
-    mutating func begin(withCopy values: [String: PropertyListValue]) {
+    /// Records that all events up to a revision were applied.
+    mutating func advance(to revision: Int64) {
+        if revision > self.revision { finish([:], at: revision) }
+    }
+
+    // MARK: The cache
+
+    /// The place of the values in the history, with which a later start can continue.
+    struct Position: Hashable, Sendable {
+        /// The revision up to which the values are complete.
+        var revision: Int64
+        /// The names that this store wrote or removed after it, with the revisions of these writes.
+        var ahead: [String: Int64] = [:]
+        /// Whether the mark was known, and the revision at which it was `mark`.
+        var markRevision: Int64?
+        var mark: KeyValue?
+    }
+
+    /// The position of the values; `nil` if the suite was not read yet, or has values that can't be decoded, which the cache lacks.
+    var position: Position? {
+        guard revision > 0, entries.count == values.count else { return nil }
+        var position = Position(revision: revision, markRevision: mark?.revision, mark: mark?.keyValue)
+        for (key, revision) in ahead { position.ahead[keys.name(of: key) ?? ""] = revision }
+        return position
+    }
+
+    /// Sets the values of the cache, before anything could be read from etcd.
+    mutating func begin(
+        withCopy values: [String: PropertyListValue],
+        at position: Position? = nil,
+        of cluster: String? = nil
+    ) {
         self.values = values
-        for (name, value) in values { entries[keys.key(of: name)] = Entry(modRevision: 0, value: value) }
+        self.cluster = cluster
+        revision = position?.revision ?? 0
+        for (name, value) in values {
+            entries[keys.key(of: name)] = Entry(modRevision: revision, value: value, isExact: position == nil)
+        }
+        guard let position else { return }
+        for (name, revision) in position.ahead {
+            let key = keys.key(of: name)
+            ahead[key] = revision
+            if let value = values[name] { entries[key] = Entry(modRevision: revision, value: value) }
+            ownRevision = max(ownRevision, revision)
+        }
+        mark = position.markRevision.map { (position.mark, $0) }
+        isVerified = false
     }
 
     // MARK: Writing
@@ -163,7 +216,7 @@ struct Mirror: Sendable {
             guard knownRevision(of: key) < revision else { continue }
             set(value, for: name, &unused)
             entries[key] = value.map { Entry(modRevision: revision, value: $0) }
-            tombstones[key] = value == nil ? revision : nil
+            ahead[key] = revision
         }
         ownRevision = max(ownRevision, revision)
     }
@@ -177,13 +230,13 @@ struct Mirror: Sendable {
         pass(changes, nil)
     }
 
-    /// Removes and returns the changes that the offline copy lacks.
-    mutating func drainUncopied() -> [String: PropertyListValue?] {
+    /// Removes and returns the changes that the cache lacks; all values if it has none of the store's.
+    mutating func drainUncopied(isFirst: Bool) -> [String: PropertyListValue?] {
         defer { uncopied = [:] }
-        return uncopied
+        return isFirst ? values.mapValues { $0 } : uncopied
     }
 
-    /// Puts back changes that could not be written to the offline copy; newer changes of a name win.
+    /// Puts back changes that could not be written to the cache; newer changes of a name win.
     mutating func restoreUncopied(_ changes: [String: PropertyListValue?]) {
         uncopied.merge(changes) { newer, _ in newer }
     }
@@ -200,12 +253,12 @@ struct Mirror: Sendable {
 
     private mutating func finish(_ changes: [String: PropertyListValue?], at revision: Int64) {
         self.revision = revision
-        if !tombstones.isEmpty { tombstones = tombstones.filter { $0.value > revision } }
+        if !ahead.isEmpty { ahead = ahead.filter { $0.value > revision } }
         if !changes.isEmpty { pass(changes, exchange(&isRestored, with: false) ? nil : revision) }
     }
 
     /// Returns the revision of the last known change of a key, or zero.
-    private func knownRevision(of key: Data) -> Int64 { entries[key]?.modRevision ?? tombstones[key] ?? 0 }
+    private func knownRevision(of key: Data) -> Int64 { entries[key]?.modRevision ?? ahead[key] ?? 0 }
 
     private func isNewer(_ keyValue: KeyValue) -> Bool { keyValue.modRevision.value > knownRevision(of: keyValue.key) }
 
@@ -221,7 +274,7 @@ struct Mirror: Sendable {
         if entries[keyValue.key] == entry { return }
         if value == nil { reportUnreadable(keyValue.key) }
         entries[keyValue.key] = entry
-        tombstones[keyValue.key] = nil
+        ahead[keyValue.key] = nil
         if let name, let value { set(value, for: name, &changes) }
     }
 

@@ -23,6 +23,8 @@ struct SuiteRead: Sendable {
     private var nextKey: Data
     /// The revision of the pages; zero before the first.
     private(set) var revision: Int64 = 0
+    /// The number of the cluster that gave the first page.
+    private(set) var cluster: String?
     /// The suite's mark at the revision.
     private(set) var mark: KeyValue?
     /// The keys and values of the names.
@@ -54,6 +56,7 @@ struct SuiteRead: Sendable {
         switch step {
         case .first:
             revision = response.header?.revision.value ?? 0
+            cluster = response.header?.cluster
             mark = page.first { $0.key == keys.mark }
             keyValues = page.filter { $0.key != keys.mark }
             step = response.more == true ? .next : .complete

@@ -26,6 +26,7 @@ final class WatchDriver: Sendable {
     /// The receiver of the machine's actions; each of its methods may block.
     protocol Delegate: AnyObject, Sendable {
         func apply(_ events: [WatchEvent])
+        func advance(to revision: Int64)
         func reread() -> Result<Int64, GatewayFailure>
         func probe(_ endpoint: String, isCounting: Bool) -> Result<ProbeResult, GatewayFailure>
         func becameConnected(to endpoint: String)
@@ -50,7 +51,13 @@ final class WatchDriver: Sendable {
     }
 
     /// Starts the watch after a revision, or if that is `nil` reads the suite first; later calls shorten the pause before it is opened.
-    func start(after revision: Int64?, _ delegate: some Delegate) throws(PreferenceError) {
+    ///
+    /// - Parameter isResumed: Whether the revision is that of the cache, so that the history has to be checked.
+    func start(
+        after revision: Int64?,
+        isResumed: Bool = false,
+        _ delegate: some Delegate
+    ) throws(PreferenceError) {
         let isFirst = inbox.withLock { inbox in
             defer { inbox.isStarted = true }
             return !inbox.isStarted
@@ -61,7 +68,7 @@ final class WatchDriver: Sendable {
             return
         }
         let isRunning = WorkerQueue.startThread("etcd watch") { [weak delegate] in
-            self.run(after: revision) { delegate }
+            self.run(from: Self.beginning(after: revision, isResumed: isResumed)) { delegate }
         }
         guard isRunning else {
             inbox.withLock { $0.isStarted = false }
@@ -84,7 +91,12 @@ final class WatchDriver: Sendable {
 
     func stop() { inbox.signal { $0.isStopped = true } }
 
-    private func run(after revision: Int64?, _ delegate: () -> (any Delegate)?) {
+    private static func beginning(after revision: Int64?, isResumed: Bool) -> WatchStateMachine.Input {
+        guard isResumed, let revision else { return .begin(after: revision) }
+        return .resume(after: revision)
+    }
+
+    private func run(from beginning: WatchStateMachine.Input, _ delegate: () -> (any Delegate)?) {
         var machine = WatchStateMachine(
             endpointCount: client.endpoints.count,
             attemptTimeout: attemptTimeout,
@@ -96,7 +108,7 @@ final class WatchDriver: Sendable {
             watch.current.stream?.cancel()
             watch.replacement.stream?.cancel()
         }
-        var inputs: [WatchStateMachine.Input] = [.begin(after: revision)]
+        var inputs: [WatchStateMachine.Input] = [beginning]
         // The end of the pause before the watch is opened, which no input moves.
         var pause: (start: ContinuousClock.Instant, end: ContinuousClock.Instant)?
         while true {
@@ -156,6 +168,7 @@ final class WatchDriver: Sendable {
         case .apply(let events):
             client.record(.received(events.count))
             delegate.apply(events)
+        case .advance(let revision): delegate.advance(to: revision)
         case .probe(let isCounting):
             let result = delegate.probe(watch.current.endpoint, isCounting: isCounting)
             client.record(.probed(result))

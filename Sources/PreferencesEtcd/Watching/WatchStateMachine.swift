@@ -6,6 +6,8 @@ struct WatchStateMachine: Sendable {
     enum Input: Sendable {
         /// The watch starts after the revision of the first read, or with a read if that failed.
         case begin(after: Int64?)
+        /// The watch continues after the revision of the cache, whose history has to be compared with the cluster's.
+        case resume(after: Int64)
         case response(WatchResponse)
         /// The stream has ended.
         case ended(GatewayFailure)
@@ -30,6 +32,8 @@ struct WatchStateMachine: Sendable {
         case leaveEndpoint
         case renewToken
         case apply([WatchEvent])
+        /// All events up to this revision were applied.
+        case advance(to: Int64)
         /// Read the revision of the mark, and count the names if `isCounting`.
         case probe(isCounting: Bool)
         /// Read the whole suite.
@@ -147,6 +151,9 @@ struct WatchStateMachine: Sendable {
         case .begin(let revision):
             nextRevision = revision.map { $0 + 1 }
             return open()
+        case .resume(let revision):
+            (nextRevision, wasOpen) = (revision + 1, true)
+            return open()
         case .response(let response): return handle(response)
         case .ended(let failure): return fail(failure)
         case .silence(let duration):
@@ -226,8 +233,11 @@ struct WatchStateMachine: Sendable {
             return [.apply(events)]
         }
         // A response without events is a progress notification: all events up to its revision were sent.
-        if response.events == nil { nextRevision = max(expected, (response.header?.revision.value ?? 0) + 1) }
-        return []
+        guard response.events == nil, let revision = response.header?.revision.value, revision >= expected else {
+            return []
+        }
+        nextRevision = revision + 1
+        return [.advance(to: revision)]
     }
 
     private mutating func endPatience() -> [Action] {

@@ -105,10 +105,10 @@ struct TransactionBuilder: Sendable {
 
     /// Returns whether a key that it removes is still there unmodified.
     func isUntouched(in mirror: Mirror) -> Bool {
-        comparisons.contains { comparison in
-            comparison.modRevision.value > 0 && comparison.result == .equal
-                && mirror.entries[comparison.key]?.modRevision == comparison.modRevision.value
-                && changes.keys.contains { keys.key(of: $0) == comparison.key }
+        changes.keys.contains { name in
+            let key = keys.key(of: name)
+            guard let entry = mirror.entries[key], entry.modRevision > 0 else { return false }
+            return Self.comparisons(of: key, entry).allSatisfy(comparisons.contains)
         }
     }
 
@@ -146,27 +146,37 @@ struct TransactionBuilder: Sendable {
         if condition.isComplete {
             compared.formUnion(mirror.entries.keys.filter { $0.starts(with: keys.key(of: condition.prefix)) })
         }
+        var comparisons = compared.flatMap { Self.comparisons(of: $0, mirror.entries[$0]) }
         // A range is compared with the revision up to which the mirror is complete, which may be older than this store's last write.
-        guard compared.count + 2 <= limit else {
+        guard comparisons.count + 2 <= limit else {
             let (start, end) = keys.names
             return [
                 Comparison(key: start, rangeEnd: end, result: .less, modRevision: mirror.revision + 1),
                 Comparison(key: keys.mark, result: .less, modRevision: mirror.revision + 1),
             ]
         }
-        var comparisons = compared.map { Comparison(key: $0, modRevision: mirror.entries[$0]?.modRevision ?? 0) }
         if isWrite {
             comparisons += guards(
                 of: compared.filter { mirror.entries[$0] == nil },
                 isComplete: condition.isComplete,
                 mirror,
-                limit: limit - compared.count
+                limit: limit - comparisons.count
             )
         }
         if condition.isComplete {
             comparisons.append(Comparison(key: start, rangeEnd: end, result: .less, modRevision: mirror.revision + 1))
         }
         return comparisons
+    }
+
+    /// Returns the comparisons that hold while a key is as the mirror has it.
+    private static func comparisons(of key: Data, _ entry: Mirror.Entry?) -> [Comparison] {
+        guard let entry, !entry.isExact else { return [Comparison(key: key, modRevision: entry?.modRevision ?? 0)] }
+        // A removed key has the revision zero.
+        return [
+            Comparison(key: key, result: .less, modRevision: entry.modRevision + 1),
+            Comparison(key: key, result: .greater, modRevision: 0),
+        ]
     }
 
     /// Returns the comparisons of the guards of absent keys; of all guards if any further key must be absent, or if they exceed the limit.

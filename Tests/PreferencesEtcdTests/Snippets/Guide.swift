@@ -109,7 +109,7 @@ struct GuideTests {
         defer { try? FileManager.default.removeItem(at: folder) }
         let suite = freshSuite()
         // snippet: offline
-        configuration.cacheFile = folder.appending(path: "shop.jsonl")  // for a start while no endpoint can be reached
+        configuration.cacheFile = folder.appending(path: "shop.jsonl")  // for a start without waiting for an endpoint
         configuration.offlineWrites = .queueing  // the default is .failing
         let monitor = EtcdMonitor()
         let store = try PreferenceStore.etcd(suite, configuration, monitor: monitor)
