@@ -104,6 +104,28 @@ struct OfflineCopyTests {
     }
 
     @Test
+    func oneStoreAtATimeWrites() throws {
+        var mirror = Mirror(keys)
+        _ = mirror.replace(with: [event("a", 2, 2).kv], at: 2, of: "1")
+        var older = Mirror(keys)
+        _ = older.replace(with: [event("a", 1, 1).kv, event("b", 1, 1).kv], at: 1, of: "1")
+        var first: OfflineCopy? = OfflineCopy(place, prefix: "p", suite: "s")
+        _ = first?.load()
+        if let first { update(first, from: &mirror) }
+        let second = OfflineCopy(place, prefix: "p", suite: "s")
+        #expect(second.load().values == ["a": 2])
+        update(second, from: &older)
+        #expect(OfflineCopy(place, prefix: "p", suite: "s").load().values == ["a": 2])
+        first = nil
+        older.apply([event("b", nil, 3)])
+        older.apply([event("a", 4, 4)])
+        update(second, from: &older)
+        let contents = OfflineCopy(place, prefix: "p", suite: "s").load()
+        #expect(contents.values == ["a": 4])
+        #expect(contents.origin?.position?.revision == 4)
+    }
+
+    @Test
     func stepThatCannotBeWrittenIsWrittenWithTheNext() throws {
         var mirror = Mirror(keys)
         let copy = OfflineCopy(place, prefix: "p", suite: "s")
