@@ -1,12 +1,6 @@
 internal import DurableFile
 internal import Preferences
 
-#if canImport(FoundationEssentials)
-internal import FoundationEssentials
-#else
-internal import Foundation
-#endif
-
 /// The queued writes in a file in the file store's format, by number, so that they outlive the program.
 final class QueueFile: Sendable {
     /// The largest number that a write may have.
