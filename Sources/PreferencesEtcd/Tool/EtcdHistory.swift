@@ -19,13 +19,15 @@ public struct EtcdHistory {
         public let revision: Int64
         /// The user and the host of the process that wrote; `nil` if the mark doesn't say that, as one of an older version.
         public let author: String?
+        /// The name of that process; `nil` as for `author`.
         public let program: String?
         /// The time, by the clock of that host.
         public let time: Date?
         /// The reason that was given.
         public let reason: String?
-        /// The values that differ, before and after it.
+        /// The values before it of the names whose values differ.
         public let old: [String: PropertyListValue]
+        /// The values after it of these names.
         public let new: [String: PropertyListValue]
     }
 
