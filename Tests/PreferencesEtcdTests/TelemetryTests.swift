@@ -1,6 +1,7 @@
 #if Etcd
 import DurableFile
 import EtcdTestSupport
+import Foundation
 import Logging
 import MetricsTestKit
 import Preferences
@@ -93,8 +94,14 @@ struct TelemetryTests {
         try await eventually("the watch is nowhere") {
             counted("requests_total", ("kind", "probe"), ("outcome", "ok")) > 0
         }
+        let connected = try metrics.expectGauge("preferences_etcd_connected", [("suite", suite)])
+        #expect(connected.lastValue == 1)
         transport.cut()
         try await eventually("it is not noticed") { log.levels(of: "disconnected from etcd") == [.warning] }
+        #expect(connected.lastValue == 0)
+        let contact = try metrics.expectGauge("preferences_etcd_last_contact_timestamp_seconds", [("suite", suite)])
+        let last = try #require(contact.lastValue)
+        #expect(abs(last - Date().timeIntervalSince1970) < 600)
         store["a"] = 2
         store["b"] = 3
         let gauge = try metrics.expectGauge("preferences_etcd_writes_waiting", [("suite", suite)])
@@ -103,6 +110,7 @@ struct TelemetryTests {
         transport.mend()
         try await eventually("the queued writes are not sent") { gauge.lastValue == 0 }
         try await eventually("it does not reconnect") { counted("watch_reconnections_total") == 1 }
+        #expect(connected.lastValue == 1 && contact.lastValue ?? 0 > last)
         #expect(log.levels(of: "no write waits for etcd any more") == [.notice])
         #expect(log.levels(of: "disconnected from etcd").count == 1)
     }

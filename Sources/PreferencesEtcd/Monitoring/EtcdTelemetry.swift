@@ -49,6 +49,12 @@ extension EtcdConfiguration {
 internal import CoreMetrics
 internal import Logging
 
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
+internal import Foundation
+#endif
+
 extension EtcdConfiguration {
     /// Returns a closure that logs and counts events.
     func recorder(suite: String) -> @Sendable (EtcdEvent) -> Void {
@@ -81,21 +87,35 @@ private struct EtcdTelemetry: Sendable {
             let (seconds, attoseconds) = duration.components
             Timer(label: Self.label("request_duration"), dimensions: dimensions(kind), factory: current)
                 .recordNanoseconds(seconds * 1_000_000_000 + attoseconds / 1_000_000_000)
-        case .connected(_, isAgain: true): increment("watch_reconnections_total")
+            if failure == nil { recordContact() }
+        case .connected(_, let isAgain):
+            set("connected", to: 1)
+            if isAgain { increment("watch_reconnections_total") }
+        case .disconnected: set("connected", to: 0)
         case .moved: increment("watch_moves_total")
-        case .received(let events): increment("watch_events_total", by: events)
+        case .received(let events):
+            increment("watch_events_total", by: events)
+            recordContact()
         case .probed(.success(let probe)):
             increment("probes_total", ("outcome", probe == .current ? "current" : "behind"))
         case .probed(.failure): increment("probes_total", ("outcome", "failed"))
-        case .waiting(_, let count):
-            Gauge(label: Self.label("writes_waiting"), dimensions: dimensions(), factory: current).record(count)
+        case .waiting(_, let count): set("writes_waiting", to: count)
         case .conflict: increment("write_conflicts_total")
         case .dropped: increment("writes_dropped_total")
-        case .retry, .connected, .disconnected, .certificates: break
+        case .retry, .certificates: break
         }
     }
 
     private var current: any MetricsFactory { factory ?? MetricsSystem.factory }
+
+    /// Sets the time of the last answer, which shows how old the values may be while the watch is silent.
+    private func recordContact() { set("last_contact_timestamp_seconds", to: Date().timeIntervalSince1970) }
+
+    private func set(_ name: String, to value: some BinaryInteger) { set(name, to: Double(value)) }
+
+    private func set(_ name: String, to value: Double) {
+        Gauge(label: Self.label(name), dimensions: dimensions(), factory: current).record(value)
+    }
 
     private func increment(_ name: String, _ more: (String, String)..., by amount: Int = 1) {
         Counter(label: Self.label(name), dimensions: [("suite", suite)] + more, factory: current).increment(by: amount)
