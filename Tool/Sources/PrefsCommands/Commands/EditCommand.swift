@@ -24,7 +24,7 @@ struct EditCommand: ParsableCommand {
         let place = try options.place(&words)
         try words.end()
         let stores = try place.open()
-        let old = stores.own.contents
+        let old = stores.ownContents
         let (shown, hidden) = try secrets.redaction(of: place).split(old)
         secrets.reportLeftOut(hidden)
         let draft = try EditDraft(try ValueText.json(shown))
@@ -83,7 +83,7 @@ struct EditCommand: ParsableCommand {
 
     private func apply(_ differences: [Difference], to stores: PlaceStores) throws {
         try stores.store.transaction { transaction in
-            let current = stores.own.contents
+            let current = stores.ownContents
             for difference in differences where current[difference.name] != difference.new {
                 guard current[difference.name] == difference.old else {
                     throw Failure(

@@ -51,11 +51,11 @@ struct ImportCommand: ParsableCommand {
             )
         }
         if !force {
-            let own = stores.own.contents
+            let own = stores.ownContents
             try schema?.check(changes(imported, of: own, redaction, formerNames), from: own)
         }
         if dryRun {
-            let old = stores.own.contents
+            let old = stores.ownContents
             var new = old
             for (name, value) in changes(imported, of: old, redaction, formerNames) { new[name] = value }
             _ = consume progress
@@ -65,7 +65,7 @@ struct ImportCommand: ParsableCommand {
         try stores.store.transaction { transaction in
             // Read through the transaction, so that the body runs again if another process changes a value now.
             if keep { for name in imported.keys.flatMap(formerNames.names) { _ = transaction[name] } }
-            let changes = changes(imported, of: stores.own.contents, redaction, formerNames)
+            let changes = changes(imported, of: stores.ownContents, redaction, formerNames)
             for (name, value) in changes { transaction[name] = value }
         }
     }

@@ -1,11 +1,19 @@
 import ArgumentParser
+@_spi(Tool) import Preferences
 
 struct SchemaCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "schema",
-        abstract: "Write a program's schema in the format of another tool.",
-        usage: "prefs schema export [<suite> | --file <schema>] [<destination>] --<format>",
+        abstract: "Write a program's schema in the format of another tool, or store it in a suite on etcd.",
+        usage: """
+            prefs schema export [<suite> | --file <schema>] [<destination>] --<format>
+            prefs --etcd <urls> schema push <suite> [<schema>]
+            """,
         discussion: """
+            push stores the schema in the suite, from the file <schema> or else the one that the program has installed on this \
+            machine. From then on, `prefs` on every machine checks and shows the suite's values by it. `prefs delete` with the name \
+            preferences.schema removes it.
+
             The schema is that of the suite, or the file preferences.schema.json that --file names. Without a destination, \
             or with -, writes to standard output; a file is replaced atomically. What a format can't represent is named on \
             standard error.
@@ -28,16 +36,17 @@ struct SchemaCommand: ParsableCommand {
 
     @OptionGroup var options: PlaceOptions
     @Flag var format: Format?
-    @Argument(help: "export, the suite unless --file is given, and the destination.", completion: Completion.suites)
+    @Argument(help: "export or push, the suite unless --file is given, and the file.", completion: Completion.suites)
     var words: [String] = []
 
     func run() throws {
         var words = words[...]
         let action = try words.next("export")
+        if action == "push" { return try push(&words) }
         guard action == "export" else {
             throw Failure(
                 .usage,
-                "\"\(action)\" isn't an action of `prefs schema`; write: prefs schema export",
+                "\"\(action)\" isn't an action of `prefs schema`; write export or push",
                 showsUsage: true
             )
         }
@@ -69,6 +78,31 @@ struct SchemaCommand: ParsableCommand {
         guard !result.leftOut.isEmpty else { return }
         let names = result.leftOut.map { ValueText.name($0) }.joined(separator: ", ")
         Terminal.warn("left out, as they are secrets, or the format can't represent them: \(names)")
+    }
+
+    /// Stores a schema in a suite on etcd.
+    private func push(_ words: inout ArraySlice<String>) throws {
+        guard format == nil else { throw Failure(.usage, "push stores the schema as it is; leave out the format") }
+        let place = try options.place(&words)
+        guard place.isShared else {
+            throw Failure(
+                .usage,
+                "push stores a schema in a suite on etcd; name the cluster with --etcd. A program installs its schema for files itself"
+            )
+        }
+        let paths = words.isEmpty ? place.schemaPaths : [try words.next("the schema's file")]
+        try words.end()
+        guard let path = paths.first(where: { access($0.pathBytes, F_OK) == 0 }) else {
+            throw Failure(
+                .absent,
+                "there is no schema to push: \(paths.joined(separator: ", ")). Let the program install it with installSchema(), or name "
+                    + "the file"
+            )
+        }
+        let text = String(decoding: try InputFile.bytes(of: path), as: UTF8.self)
+        // One that no machine could read is not stored.
+        _ = try Schema(text, path: path)
+        try place.open().store.write(.string(text), for: PreferenceStore.schemaName)
     }
 
     /// Returns the schema and the name of its suite.

@@ -47,7 +47,13 @@ struct Schema {
         guard stat(path.pathBytes, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
             throw Failure(.damaged, "the schema \(path) isn't a regular file; remove it")
         }
-        let text = String(decoding: try InputFile.bytes(of: path), as: UTF8.self)
+        try self.init(String(decoding: try InputFile.bytes(of: path), as: UTF8.self), path: path)
+    }
+
+    /// Creates a schema from its text, as `init(path:)` does.
+    ///
+    /// - Parameter path: The file or key that has the text, for messages.
+    init(_ text: String, path: String) throws {
         do throws(PreferenceError) {
             let keywords = try PreferenceText.schema(in: text).members
             guard keywords["properties"]?.isDictionary == true else { throw Self.withoutProperties }

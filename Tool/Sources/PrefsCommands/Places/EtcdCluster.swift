@@ -117,6 +117,21 @@ final class EtcdPlace: Place {
 
     var isShared: Bool { true }
 
+    /// Returns the schema that `prefs schema push` has stored in the suite, or else the one that is installed on this machine.
+    func schema() throws -> Schema? {
+        var stored: PropertyListValue?
+        // A suite that can't be read is reported by the command, which then reads its values.
+        do { stored = try connected()[PreferenceStore.schemaName] } catch is Failure {}
+        guard let stored else { return try Schema(firstOf: schemaPaths) }
+        let key = try cluster.paths(of: suite).own + PreferenceStore.schemaName
+        guard case .string(let text) = stored else {
+            throw Failure(.damaged, "the schema in \(key) isn't a text; store it again with `prefs schema push`")
+        }
+        return try Schema(text, path: key)
+    }
+
+    func markingSchema() throws -> Schema? { try schema() }
+
     /// The schema paths of the suite on this machine; empty if the suite's name isn't valid for files.
     var schemaPaths: [String] {
         do throws(PreferenceError) { return try SuiteFiles(suite).schemaPaths } catch { return [] }
@@ -124,14 +139,15 @@ final class EtcdPlace: Place {
 
     var writability: Writability { .unknown("etcd decides by the roles of the user") }
 
-    func exists() throws -> Bool { try !connected().contents.isEmpty }
+    func exists() throws -> Bool { try !open().ownContents.isEmpty }
 
     var missing: Failure {
         Failure(.absent, "\(title) doesn't exist; `prefs --etcd … list` shows the suites")
     }
 
     func layers(_ report: @escaping @Sendable (PreferenceError) -> Void) throws -> [PlaceLayer] {
-        let contents = try connected(report).contents
+        _ = try connected(report)
+        let contents = try open().ownContents
         return [PlaceLayer(source: .etcd, contents: contents, location: try cluster.paths(of: suite).own)]
     }
 

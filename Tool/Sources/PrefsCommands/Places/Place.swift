@@ -21,6 +21,10 @@ protocol Place {
     func history(of names: [String]?, limit: Int) throws -> ChangeHistory
     /// Whether other machines can change the values, also without this library.
     var isShared: Bool { get }
+    /// Returns the program's schema, or `nil` without one, as for a file given by its path.
+    func schema() throws -> Schema?
+    /// Returns the schema that declares which values are secrets, or `nil` without one.
+    func markingSchema() throws -> Schema?
     /// The possible paths of the program's schema, in order of precedence; empty for a file given by its path.
     var schemaPaths: [String] { get }
     /// The possible paths of the schema that declares which values are secrets, also for a file given by its path.
@@ -122,6 +126,9 @@ struct PlaceStores {
     let store: PreferenceStore
     /// The writable layer alone.
     let own: PreferenceStore
+
+    /// The values of the writable layer, without the schema that is stored in a suite.
+    var ownContents: [String: PropertyListValue] { own.contents.filter { $0.key != PreferenceStore.schemaName } }
 }
 
 /// Whether the user may set values.
@@ -151,10 +158,8 @@ extension Place {
         }
     }
 
-    /// Returns the program's schema, or `nil` without one, as for a file given by its path.
     func schema() throws -> Schema? { try Schema(firstOf: schemaPaths) }
 
-    /// Returns the schema that declares which values are secrets, or `nil` without one.
     func markingSchema() throws -> Schema? { try Schema(firstOf: markingSchemaPaths) }
 
     var markingSchemaPaths: [String] { schemaPaths }
