@@ -2,6 +2,9 @@
 #if canImport(SwiftUI)
 internal import Foundation
 internal import SwiftUI
+#if canImport(UIKit)
+internal import UIKit
+#endif
 
 #if os(tvOS)
 /// A text field, as the platform has no control for numbers and dates.
@@ -106,14 +109,64 @@ extension PropertyListValue {
 typealias FieldColor = FieldText
 #else
 /// The control of a color.
+///
+/// A color picker doesn't say when a drag ends. So the color is set when it has been the same for a moment, or the field disappears.
 struct FieldColor: View {
     let field: FieldState
     let editor: FieldEditor
+    /// The color that was picked and isn't set yet.
+    @State private var picked: PickedColor?
+    @Environment(\.colorPause) private var pause
 
     var body: some View {
         if field.isOptional { Toggle(field.title, isOn: editor.hasColor) }
-        if !field.isOptional || field.form != nil { ColorPicker(field.title, selection: editor.color) }
+        if !field.isOptional || field.form != nil {
+            ColorPicker(field.title, selection: color)
+                .task(id: picked?.color) {
+                    do { try await Task.sleep(for: pause) } catch { return }
+                    commit()
+                }
+                .onDisappear { commit() }
+        }
     }
+
+    private var color: Binding<Color> {
+        let (picked, editor) = ($picked, editor)
+        return Binding {
+            guard let color = picked.wrappedValue, color.isOf(editor) else { return editor.color.wrappedValue }
+            return color.color
+        } set: { color, _ in
+            picked.wrappedValue = PickedColor(color: color, editor: editor)
+        }
+    }
+
+    private func commit() {
+        guard let picked else { return }
+        self.picked = nil
+        picked.editor.color.wrappedValue = picked.color
+    }
+}
+
+/// A color that was picked for the preference whose field showed it.
+private struct PickedColor {
+    let color: Color
+    let editor: FieldEditor
+
+    func isOf(_ editor: FieldEditor) -> Bool {
+        AnyPreference(base: self.editor.preference) == AnyPreference(base: editor.preference)
+    }
+}
+
+extension EnvironmentValues {
+    /// The time for which a picked color must stay the same.
+    var colorPause: Duration {
+        get { self[ColorPauseKey.self] }
+        set { self[ColorPauseKey.self] = newValue }
+    }
+}
+
+private struct ColorPauseKey: EnvironmentKey {
+    static let defaultValue = Duration.milliseconds(300)
 }
 #endif
 

@@ -57,12 +57,12 @@ public struct PreferenceForm: View {
 /// the text of `.description`, the layer that the value comes from if it is neither the store nor the default, and what is wrong: that a
 /// stored value can't be used, or that a value was rejected, with the error's message. A managed preference, or one of a read-only
 /// store, is disabled and says so. These texts and "Set", "Not set", "On", "Off" and "Reset" are in English, and titles, descriptions
-/// and choices are shown as declared: nothing is looked up in a table of strings. Numbers are written with a point. A
+/// and choices are shown as declared: nothing is looked up in a table of strings. Numbers are written with the user's decimal separator. A
 /// deprecated one is hidden until a layer has a value for it; then its advice is shown. The context menu removes the stored value,
 /// which makes the default apply; on watchOS, which has no such menu, a button does.
 ///
-/// A text field sets its text when it is submitted, loses the focus or disappears. A slider and a color picker set each value that they
-/// pass. A value that a rule rejects isn't stored and is also reported to the
+/// A text field sets its text when it is submitted, loses the focus or disappears. A slider sets its value when a drag ends, and a
+/// color picker when the color has been the same for 0.3 seconds. A value that a rule rejects isn't stored and is also reported to the
 /// store's issue handler; a text field keeps the rejected text.
 public struct PreferenceField: View {
     private let shown: ShownPreference

@@ -97,6 +97,7 @@ public struct Button: View, Leaf {
     case let text as Text: [text.text]
     case let list as ViewList: list.views.flatMap { texts(in: $0) }
     case let modified as Modified: texts(in: modified.view)
+    case let identified as Identified: texts(in: identified.view)
     default: []
     }
 }
@@ -104,6 +105,7 @@ public struct Button: View, Leaf {
 @MainActor private func tags(in view: any View) -> [Any] {
     switch view {
     case let list as ViewList: list.views.flatMap { tags(in: $0) }
+    case let identified as Identified: tags(in: identified.view)
     case let modified as Modified:
         if case .tag(let tag) = modified.modifier { [tag.base] } else { tags(in: modified.view) }
     default: []
@@ -117,14 +119,14 @@ public struct Button: View, Leaf {
     id: KeyPath<Data.Element, ID>,
     @ViewBuilder content: (Data.Element) -> Content
 ) -> ViewList {
-    ViewList(views: data.map { content($0) })
+    // SwiftUI's result is undefined.
+    precondition(Set(data.map { $0[keyPath: id] }).count == data.count, "two elements have one id")
+    return ViewList(views: data.map { Identified(view: content($0), id: AnyHashable($0[keyPath: id])) })
 }
 @MainActor public func ForEach<Data: RandomAccessCollection, Content: View>(
     _ data: Data,
     @ViewBuilder content: (Data.Element) -> Content
-) -> ViewList where Data.Element: Identifiable {
-    ViewList(views: data.map { content($0) })
-}
+) -> ViewList where Data.Element: Identifiable { ForEach(data, id: \.id, content: content) }
 @MainActor public func Form<Content: View>(@ViewBuilder content: () -> Content) -> Content { content() }
 @MainActor public func Section<Content: View>(_ title: String, @ViewBuilder content: () -> Content) -> Content {
     content()

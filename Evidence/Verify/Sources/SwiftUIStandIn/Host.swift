@@ -106,6 +106,9 @@ public final class Host {
         return false
     }
 
+    /// Runs the tasks of `task(id:)` that have begun, to their ends.
+    public func finishTasks() async { for task in root.all({ $0.task }) { await task.value } }
+
     /// Takes all views off the screen.
     public func disappear() { root.disappear() }
 
@@ -169,6 +172,8 @@ final class Node {
     var states: [String: AnyObject] = [:]
     /// The value that a control shows.
     var shown: Any?
+    /// That of `task(id:)`, which a new id cancels.
+    var task: Task<Void, Never>?
     private var children: [Node] = []
     private var invalidation = Invalidation()
 
@@ -203,18 +208,21 @@ final class Node {
         defer { for node in old where !children.contains(where: { $0 === node }) { node.disappear() } }
         children = content.enumerated().map { index, content in
             let (view, environment) = content
-            guard index < old.count, type(of: old[index].view) == type(of: view) else {
+            let id = (view as? Identified)?.id
+            let known = id == nil ? old.dropFirst(index).first : old.first { ($0.view as? Identified)?.id == id }
+            guard let known, type(of: known.view) == type(of: view) else {
                 let node = Node(view, environment: environment)
                 node.evaluate(in: host)
                 return node
             }
-            old[index].replace(view, environment, in: host)
-            return old[index]
+            known.replace(view, environment, in: host)
+            return known
         }
     }
 
     func disappear() {
         for child in children { child.disappear() }
+        task?.cancel()
         if case .onDisappear(let action)? = (view as? Modified)?.modifier { action() }
     }
 
@@ -236,6 +244,10 @@ final class Node {
                     last as? AnyHashable != value
                 {
                     host.actionsOfChanges.append(action)
+                }
+                if case .task(let id, let action)? = (view as? Modified)?.modifier, last as? AnyHashable != id {
+                    task?.cancel()
+                    task = Task { await action() }
                 }
                 return leaf.content(in: environment)
             }

@@ -9,13 +9,21 @@ struct Modified: View, Leaf {
         case focused(Binding<Bool>)
         /// Calls the function after an evaluation in which the value differs from the last one's.
         case onChange(AnyHashable, @MainActor () -> Void)
+        /// Runs the function when the view appears, and again for each other value.
+        case task(AnyHashable, @MainActor () async -> Void)
     }
 
     let view: any View
     let modifier: Modifier
     typealias Body = Never
 
-    var shown: Any? { if case .onChange(let value, _) = modifier { value } else { nil } }
+    var shown: Any? {
+        switch modifier {
+        case .onChange(let value, _): value
+        case .task(let id, _): id
+        default: nil
+        }
+    }
     func content(in environment: EnvironmentValues) -> [(any View, EnvironmentValues)] { [(view, environment)] }
 }
 
@@ -38,6 +46,10 @@ extension View {
 
     public func onChange<Value: Hashable>(of value: Value, _ action: @escaping @MainActor () -> Void) -> some View {
         Modified(view: self, modifier: .onChange(value, action))
+    }
+
+    public func task<Value: Hashable>(id: Value, _ action: @escaping @MainActor () async -> Void) -> some View {
+        Modified(view: self, modifier: .task(id, action))
     }
 
     public func tag<Value: Hashable>(_ tag: Value) -> some View {

@@ -53,6 +53,15 @@ public struct ViewList: View, Leaf {
     }
 }
 
+/// The view of an element of `ForEach`, which keeps its state if its place in the row changes.
+struct Identified: View, Leaf {
+    let view: any View
+    let id: AnyHashable
+    typealias Body = Never
+
+    func content(in environment: EnvironmentValues) -> [(any View, EnvironmentValues)] { [(view, environment)] }
+}
+
 public struct Text: View, Leaf {
     public let text: String
     public init(_ text: String) { self.text = text }

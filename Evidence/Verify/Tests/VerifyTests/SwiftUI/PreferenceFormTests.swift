@@ -69,6 +69,7 @@ private final class Issues: Sendable {
 @MainActor
 private final class Changes {
     var all: [Float] = []
+    var count = 0
 }
 
 @MainActor
@@ -258,10 +259,30 @@ struct PreferenceFormTests {
         )
         host(coded).enter(date, into: "Coded")
         #expect(store["coded"] == 100.0)
-        let accent = host(preferences.$accent)
-        #expect(accent.control("Accent", of: Color.self) != nil)
-        accent.enter(Color(red: 1, green: 0, blue: 0), into: "Accent")
+    }
+
+    @Test
+    func pickedColorIsSetOnceAfterAPause() async {
+        let preferences = OtherPreferences(in: store)
+        let changes = Changes()
+        let observation = preferences.$accent.observe { _ in changes.count += 1 }
+        let accent = Host(PreferenceField(preferences.$accent).environment(\.colorPause, .zero))
+        for red in [0.25, 0.5, 1] {
+            accent.enter(Color(red: red, green: 0, blue: 0), into: "Accent")
+            accent.update()
+        }
+        #expect(accent.shown(in: "Accent") == Color(red: 1, green: 0, blue: 0))
+        #expect(store["accent"] == nil)
+        await accent.finishTasks()
         #expect(store["accent"] == [1.0, 0.0])
+        #expect(changes.count == 1)
+        accent.enter(Color(red: 0, green: 0, blue: 0), into: "Accent")
+        accent.update()
+        accent.disappear()
+        #expect(store["accent"] == [0.0, 0.0])
+        await accent.finishTasks()
+        #expect(changes.count == 2)
+        observation.cancel()
     }
 
     @Test

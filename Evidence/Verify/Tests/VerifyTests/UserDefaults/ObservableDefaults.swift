@@ -25,7 +25,7 @@ final class ObservableDefaults: UserDefaults {
 
     override func object(forKey name: String) -> Any? {
         watch.willRead()
-        return watch.argument(for: name) ?? super.object(forKey: name)
+        return watch.argument(for: name) ?? super.object(forKey: name) ?? watch.global(name)
     }
 
     override func objectIsForced(forKey name: String) -> Bool {
@@ -112,6 +112,7 @@ final class DefaultsWatch: Sendable {
         var reads = 0
         var forced: Set<String> = []
         var arguments: [String: String] = [:]
+        var globals: [String: Int] = [:]
         /// The names that another process has set and that no observer was notified of.
         var waiting: [String] = []
         var onRead: (@Sendable (Int) -> Void)?
@@ -136,6 +137,9 @@ final class DefaultsWatch: Sendable {
     /// Shows an argument above the value of a name, or none.
     func argue(_ argument: String?, for name: String) { state.withLock { $0.arguments[name] = argument } }
     func argument(for name: String) -> String? { state.withLock { $0.arguments[name] } }
+    /// Shows a value of all programs below that of a name.
+    func show(_ value: Int, below name: String) { state.withLock { $0.globals[name] = value } }
+    func global(_ name: String) -> Int? { state.withLock { $0.globals[name] } }
     func failToSynchronize() { state.withLock { $0.isSynchronizable = false } }
 
     /// Calls `body` in each read, before it, with the number of reads.

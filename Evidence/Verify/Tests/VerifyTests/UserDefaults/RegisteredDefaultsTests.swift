@@ -150,6 +150,27 @@ struct RegisteredDefaultsTests {
         observation.cancel()
     }
 
+    /// On Linux, Foundation looks for them elsewhere than on Apple's platforms.
+    @Test
+    func valueOfAllProgramsIsWeaker() {
+        var shared = defaults.shared
+        shared.weaker = GlobalDefaults([name: 7])
+        defaults.watch.show(7, below: name)
+        let preference = Preference(
+            name,
+            default: 0,
+            in: PreferenceStore(
+                UserDefaultsBackend(shared) { [watch = defaults.watch] _, deliver in watch.observer(deliver) }
+            )
+        )
+        #expect(preference.value == 7)
+        #expect(!preference.isSet)
+        #expect(preference.source.name == "registered or global")
+        preference.value = 7
+        #expect(preference.isSet)
+        #expect(defaults.watch.writes == [name])
+    }
+
     /// An absent name is read once and any other at most twice, however many names are registered.
     @Test
     func readsDoNotDependOnTheNumberOfNames() {
@@ -196,4 +217,18 @@ struct RegisteredDefaultsTests {
     }
 
     private func hide(by argument: String?) { defaults.watch.argue(argument, for: name) }
+}
+
+/// The domain of all programs alone.
+private final class GlobalDefaults: UserDefaults {
+    private let values: [String: Int]
+
+    init(_ values: [String: Int]) {
+        self.values = values
+        // Nil only for names that stand for other domains.
+        // swift-format-ignore: NeverForceUnwrap
+        super.init(suiteName: SharedUserDefaults.emptyDomain)!
+    }
+
+    override func object(forKey name: String) -> Any? { values[name] }
 }
