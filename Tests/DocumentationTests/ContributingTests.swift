@@ -51,8 +51,7 @@ struct ContributingTests {
     /// Read-only backends, as the contract is about writes, and views of another store, which other tests write from all sides.
     private static let otherBackends: Set = [
         "NoBackend", "ConfigurationBackend", "ManagedConfigurationBackend", "DropInBackend", "SettingsFileBackend",
-        "DraftBackend", "RegisteredDefaultsBackend",
-        "ValidatedBackend",
+        "DraftBackend", "RegisteredDefaultsBackend", "ValidatedBackend", "CanaryBackend",
     ]
 
     @Test

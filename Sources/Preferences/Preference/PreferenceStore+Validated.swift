@@ -186,11 +186,9 @@ private final class ValidatedBackend: PreferenceBackend {
 
     // MARK: The backend
 
-    var timeout: Duration? { store.core.layers.waitingSource.flatMap { $0.isSlow ? $0.timeout : nil } }
+    var timeout: Duration? { store.core.layers.timeout }
 
-    func checkThreadMayBlock() throws(PreferenceError) {
-        for layer in layers where layer.source.isSlow { try layer.source.backend?.checkThreadMayBlock() }
-    }
+    func checkThreadMayBlock() throws(PreferenceError) { try store.core.layers.checkThreadMayBlock() }
 
     func load(host: PreferenceBackendHost) -> [String: PropertyListValue] {
         state.withLock { state in
@@ -306,7 +304,7 @@ extension [String: PropertyListValue] {
     }
 
     /// Returns the changes that lead to other values.
-    fileprivate func changes(to new: Self) -> [String: PropertyListValue?] {
+    func changes(to new: Self) -> [String: PropertyListValue?] {
         var changes: [String: PropertyListValue?] = [:]
         for name in Set(keys).union(new.keys) where self[name] != new[name] {
             changes.updateValue(new[name], forKey: name)

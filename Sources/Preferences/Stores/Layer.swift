@@ -165,6 +165,14 @@ final class LayerList: Sendable {
     /// The index of the first layer that an update reads: the writable one, because the update writes there.
     var base: Int { writableIndex ?? 0 }
 
+    /// The time that a call of a backend over these layers may take; nil if theirs are short.
+    var timeout: Duration? { waitingSource.flatMap { $0.isSlow ? $0.timeout : nil } }
+
+    /// Throws `misuse` if the calling thread must not wait for one of the layers.
+    func checkThreadMayBlock() throws(PreferenceError) {
+        for layer in layers where layer.source.isSlow { try layer.source.backend?.checkThreadMayBlock() }
+    }
+
     /// Whether a layer below the writable one could not be read, so that it may have any value.
     var hasUnreadWeakerLayers: Bool { layers.dropFirst(base + 1).contains { $0.source.failure != nil } }
 

@@ -49,13 +49,14 @@ struct GuideTests {
         let fleet = try PreferenceStore.etcd(suite, configuration)
         let store = PreferenceStore.layered([
             fleet.scoped(prefix: "host.web-3.").readOnly(named: "host"),
+            fleet.scoped(prefix: "canary.").canary(for: "web-3"),
             fleet.scoped(prefix: "group.eu.").readOnly(named: "group"),
             fleet,
         ])
         let preferences = CheckoutPreferences(in: store)
         if preferences.checkout.includes(userID) { print("the new checkout") }
         preferences.$checkout[\.percent].value = 25  // everywhere; users who were included stay included
-        print(preferences.$rateLimit.source)  // group, host, store or default
+        print(preferences.$rateLimit.source)  // host, canary, group, store or default
         // end
         let key = "preferences/\(suite)"
         #expect(try node.control("get", "--print-value-only", "\(key)/checkout").contains(#""seed":"checkout""#))
