@@ -224,5 +224,30 @@ struct CacheTests {
         try await eventually("it is not reported") { reports.codes == [.damaged] }
         #expect(transport.suiteReads == 1)
     }
+
+    /// Opens a store, has etcd get a bad value, and writes another name.
+    private func meetBadValue(of name: String) async throws {
+        let store = try PreferenceStore.etcd(suite, configuration)
+        let reports = Reports(of: store)
+        try await store.load()
+        try put(name, "25O")
+        try await eventually("it is not reported") { reports.codes == [.damaged] }
+        try await store.write(1, for: "other")
+        #expect(store[name] == 25)
+    }
+
+    /// The store keeps the good value, which etcd no longer has.
+    @Test
+    func badValueOverAGoodOneIsReportedAtEachStartAndReplacedByAnyWrite() async throws {
+        try await fill(["limit": 25])
+        try await meetBadValue(of: "limit")
+        let store = try open()
+        let later = Reports(of: store)
+        try await store.load()
+        try await eventually("it is not reported again") { later.codes == [.damaged] }
+        #expect(store.contents == ["limit": 25, "other": 1])
+        try await store.write(25, for: "limit")
+        #expect(try cluster.control("get", "--print-value-only", "tests/\(suite)/limit") == "25\n")
+    }
 }
 #endif

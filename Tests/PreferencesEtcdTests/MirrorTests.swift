@@ -34,6 +34,25 @@ struct MirrorTests {
         mirror.pass = { [passed] in passed.add($0, $1) }
     }
 
+    /// A later start can continue only from values that are complete.
+    @Test
+    mutating func valuesThatTheCacheLacksHaveNoPosition() {
+        #expect(mirror.position?.revision == 10)
+        _ = mirror.replace(with: [put("a", "1O", 11), put("b", "2", 5)], at: 11)
+        #expect(mirror.values == ["a": 1, "b": 2])
+        #expect(mirror.position == nil)
+        _ = mirror.replace(with: [put("a", "1", 12), put("b", "2", 5)], at: 12)
+        #expect(mirror.position?.revision == 12)
+        _ = mirror.replace(with: [put("a", "1O", 13), put("b", "2", 5)], at: 13)
+        mirror.commit(["a": 3], at: 14)
+        #expect(mirror.position?.revision == 13)
+        _ = mirror.replace(with: [put("a", "3", 14), put("preferences.etcd", "2", 15)], at: 15)
+        #expect(mirror.position == nil)
+        _ = mirror.replace(with: [put("b", "2O", 16)], at: 16)
+        _ = mirror.replace(with: [], at: 17)
+        #expect(mirror.position?.revision == 17)
+    }
+
     private func put(_ name: String, _ text: String, _ revision: Int64) -> KeyValue {
         KeyValue(key: keys.key(of: name), value: Data(text.utf8), modRevision: GatewayInteger(revision))
     }

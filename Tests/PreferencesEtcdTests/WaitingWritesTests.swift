@@ -45,7 +45,8 @@ struct WaitingWritesTests {
     }
 
     /// Creates a store when the previous one has unlocked the queue's file, which its watch may retain for a moment.
-    private func reopened() async throws -> PreferenceStore {
+    private func reopened(_ suite: String? = nil) async throws -> PreferenceStore {
+        let suite = suite ?? self.suite
         var store: PreferenceStore?
         try await eventually("the file is never free") {
             do throws(PreferenceError) {
@@ -156,6 +157,29 @@ struct WaitingWritesTests {
         try await eventually("it reports \(reports.codes)") {
             reports.codes == [isInDoubt ? .outcomeUnknown : .conflict]
         }
+    }
+
+    private func writeOffline(_ value: PropertyListValue, for name: String) async throws {
+        let (store, _) = try offline()
+        try await store.write(value, for: name)
+    }
+
+    private func expectNoWrites(in store: PreferenceStore) async throws {
+        let reports = Reports(of: store)
+        try await store.load()
+        #expect(reports.codes == [.misuse])
+        #expect(store.names.isEmpty)
+    }
+
+    @Test
+    mutating func queueOfAnotherSuiteIsKeptAndNotSent() async throws {
+        keep()
+        try await writeOffline(1, for: "value")
+        try await expectNoWrites(in: reopened("\(suite).other"))
+        let store = try await reopened()
+        try await store.load()
+        try await store.flush()
+        #expect(try stored("value") == "1\n")
     }
 
     @Test

@@ -14,10 +14,13 @@ extension EtcdBackend {
         if status.isConnected, status.refusal == nil, queue.withLock({ $0.count }) > 0 { watch.probeNow() }
     }
 
-    /// Whether a write has to be queued: because earlier writes are queued, or because the store is disconnected.
+    /// Whether a write has to be queued: because earlier writes are queued, or because the store is known to be disconnected.
+    ///
+    /// After a start from the cache, a write is tried before the first connection: its condition must hold for the newest values.
     var mustQueue: Bool {
         guard configuration.offlineWrites == .queueing else { return false }
-        return !monitor.status.isConnected || queue.withLock { $0.count } > 0
+        let status = monitor.status
+        return !status.isConnected && status.error != nil || queue.withLock { $0.count } > 0
     }
 
     func enqueue(_ write: WriteQueue.Write) throws(PreferenceError) -> PreferenceBackendCommit {

@@ -54,7 +54,10 @@ final class EtcdBackend: PreferenceBackend {
         copy = configuration.cacheFile.map { OfflineCopy($0, prefix: configuration.prefix, suite: suite) }
         queueFile =
             if configuration.keepsWaitingWrites, let place = configuration.cacheFile {
-                try QueueFile(path: OfflineCopy.path(place, prefix: configuration.prefix, suite: suite) + ".queue")
+                try QueueFile(
+                    path: OfflineCopy.path(place, prefix: configuration.prefix, suite: suite) + ".queue",
+                    suite: configuration.prefix.isEmpty ? suite : "\(configuration.prefix)/\(suite)"
+                )
             } else { nil }
         origin = OfflineCopy.Origin(prefix: configuration.prefix, suite: suite, endpoints: configuration.endpoints)
         watch = WatchDriver(client, keys: keys, configuration: configuration)
@@ -133,7 +136,7 @@ final class EtcdBackend: PreferenceBackend {
             mirror.withLock { if $0.revision == 0, isShown { $0.begin(withCopy: copied.values) } }
         }
         for problem in mirror.withLock({ $0.drainProblems() }) { host.report(problem) }
-        try watch.start(after: revision, self)
+        try watch.start(after: revision, isResumed: mirror.withLock { !$0.isVerified }, self)
         return finishLoading()
     }
 
@@ -303,7 +306,11 @@ extension EtcdBackend: WatchDriver.Delegate {
                 request throws(GatewayFailure) in
                 try ask(endpoint, request)
             }
-            guard isSame else { return .success(.otherHistory) }
+            guard isSame else {
+                // Its revisions may be smaller, also that of the known mark.
+                forgetRevisions()
+                return .success(.otherHistory)
+            }
             return .success(
                 mirror.withLock { mirror in
                     mirror.verify()

@@ -48,6 +48,9 @@ final class OfflineCopy: Sendable {
     /// The open file; `nil` before, and if it can't be used.
     private let state = Lock<State?>(nil)
     private let problems = Lock<[PreferenceError]>([])
+    /// The time when the file could not be locked, which is reported once and tried again after `retryInterval`.
+    private let lastFailure = Lock<ContinuousClock.Instant?>(nil)
+    private static let retryInterval = Duration.seconds(10)
 
     /// Creates a cache at a file, or for a folder, in a file of it.
     init(_ place: URL, prefix: String, suite: String) {
@@ -175,6 +178,8 @@ final class OfflineCopy: Sendable {
     /// Locks the file if no other store has; returns whether this one has the lock.
     private func lock(_ state: inout State?) -> Bool {
         guard let current = state, current.lock == nil else { return true }
+        let lastFailure = self.lastFailure.withLock { $0 }
+        if let lastFailure, .now - lastFailure < Self.retryInterval { return false }
         do {
             guard let lock = try OfflineFile.lock(current.file.path) else { return false }
             // The other store may have written since.
@@ -182,9 +187,15 @@ final class OfflineCopy: Sendable {
             let names = Set(try file.load().keys).subtracting([Origin.name])
             let isDamaged = current.isDamaged || !file.drainProblems().isEmpty
             state = State(file: file, lock: lock, names: names, origin: current.origin, isDamaged: isDamaged)
+            self.lastFailure.withLock { $0 = nil }
             return true
         } catch {
-            note(PreferenceError(.unavailable, "the cache can't be written; check who owns its folder", cause: error))
+            self.lastFailure.withLock { $0 = .now }
+            if lastFailure == nil {
+                note(
+                    PreferenceError(.unavailable, "the cache can't be written; check who owns its folder", cause: error)
+                )
+            }
             return false
         }
     }

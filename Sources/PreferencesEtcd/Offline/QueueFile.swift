@@ -7,14 +7,20 @@ final class QueueFile: Sendable {
     private static let largestNumber = Int.max / 2
     let path: String
     private let file: OfflineFile
+    /// The suite whose writes are sent, with its prefix.
+    private let suite: String
     /// A file that is locked while the store exists.
     private let lock: OpenFile
 
-    /// Creates a queue's file and locks it.
+    /// Creates the queue's file of a suite and locks it.
     ///
+    /// - Parameters:
+    ///   - path: The file.
+    ///   - suite: The suite, with its prefix.
     /// - Throws: `misuse` if another store has locked it, `unavailable` if its folder or lock can't be created.
-    init(path: String) throws(PreferenceError) {
+    init(path: String, suite: String) throws(PreferenceError) {
         self.path = path
+        self.suite = suite
         file = OfflineFile(path: path)
         let lock: OpenFile?
         do {
@@ -35,17 +41,20 @@ final class QueueFile: Sendable {
         self.lock = lock
     }
 
-    /// Returns the writes and the highest number in use; a write that can't be read is reported and kept.
+    /// Returns the suite's writes and the highest number in use; a write that can't be read, or of another suite, is reported and kept.
     func load(
         _ report: (PreferenceError) -> Void
     ) throws(PreferenceError) -> (step: WriteQueue.Step, lastNumber: Int) {
         defer { for problem in file.drainProblems() { report(problem) } }
         var step: WriteQueue.Step = [:]
         var lastNumber = -1
+        var others: Set<String> = []
         for (name, value) in try file.load() {
             let number = Int(name).flatMap { 0...Self.largestNumber ~= $0 ? $0 : nil }
             lastNumber = max(lastNumber, number ?? -1)
-            if let number, let write = WriteQueue.Write(stored: value) {
+            if let suite = Self.suite(in: value), suite != self.suite {
+                others.insert(suite)
+            } else if let number, let write = WriteQueue.Write(stored: value) {
                 step[number] = write
             } else {
                 report(
@@ -56,20 +65,35 @@ final class QueueFile: Sendable {
                 )
             }
         }
+        for suite in others.sorted() {
+            report(
+                PreferenceError(
+                    .misuse,
+                    "\(path) has queued writes of the suite \(suite); they are kept, and sent by a store of that suite. Give each suite "
+                        + "another cacheFile"
+                )
+            )
+        }
         return (step, lastNumber)
+    }
+
+    /// Returns the suite of a stored write; `nil` for one of an earlier version, or that can't be read.
+    private static func suite(in stored: PropertyListValue) -> String? {
+        guard case .dictionary(let parts) = stored, case .string(let suite) = parts["suite"] else { return nil }
+        return suite
     }
 
     /// Writes a step; it then outlives the process.
     func write(_ step: WriteQueue.Step) throws(PreferenceError) {
         var changes: [String: PropertyListValue?] = [:]
-        for (number, write) in step { changes.updateValue(try write?.stored(), forKey: String(number)) }
+        for (number, write) in step { changes.updateValue(try write?.stored(of: suite), forKey: String(number)) }
         try file.write(changes)
     }
 }
 
 extension WriteQueue.Write {
     // Values are stored as text, since inside a dictionary they could exceed the file's limit for nesting.
-    fileprivate func stored() throws(PreferenceError) -> PropertyListValue {
+    fileprivate func stored(of suite: String) throws(PreferenceError) -> PropertyListValue {
         func stored(_ values: [String: PropertyListValue?]) throws(PreferenceError) -> PropertyListValue {
             var texts: [String: PropertyListValue] = [:]
             for (name, value) in values {
@@ -78,7 +102,7 @@ extension WriteQueue.Write {
             return .dictionary(texts)
         }
         return .dictionary([
-            "changes": try stored(changes), "values": try stored(condition.values),
+            "suite": .string(suite), "changes": try stored(changes), "values": try stored(condition.values),
             "isComplete": .boolean(condition.isComplete), "prefix": .string(condition.prefix),
             "mayBeStored": .boolean(mayBeStored || inDoubt != nil),
         ])

@@ -27,6 +27,8 @@ struct Mirror: Sendable {
     /// The values by name; for one that can't be decoded, the last one that could, so that a typo of an operator doesn't set a fleet to
     /// its defaults.
     private(set) var values: [String: PropertyListValue] = [:]
+    /// The keys whose values can't be decoded.
+    private var undecodable: Set<Data> = []
     /// The revision up to which the mirror is complete; zero until the suite was read.
     private(set) var revision: Int64 = 0
     /// The number of the cluster that the values are of; `nil` if it is unknown.
@@ -167,9 +169,10 @@ struct Mirror: Sendable {
         var mark: KeyValue?
     }
 
-    /// The position of the values; `nil` if the suite was not read yet, or has values that can't be decoded, which the cache lacks.
+    /// The position of the values; `nil` if the suite was not read yet, or has what the cache lacks: values that can't be decoded, or one
+    /// with the name of the position's entry.
     var position: Position? {
-        guard revision > 0, entries.count == values.count else { return nil }
+        guard revision > 0, undecodable.isEmpty, values[OfflineCopy.Origin.name] == nil else { return nil }
         var position = Position(revision: revision, markRevision: mark?.revision, mark: mark?.keyValue)
         for (key, revision) in ahead { position.ahead[keys.name(of: key) ?? ""] = revision }
         return position
@@ -215,6 +218,7 @@ struct Mirror: Sendable {
             let key = keys.key(of: name)
             guard knownRevision(of: key) < revision else { continue }
             set(value, for: name, &unused)
+            undecodable.remove(key)
             entries[key] = value.map { Entry(modRevision: revision, value: $0) }
             ahead[key] = revision
         }
@@ -272,7 +276,12 @@ struct Mirror: Sendable {
         let value = name == nil ? nil : Self.value(of: keyValue)
         let entry = Entry(modRevision: keyValue.modRevision.value, value: value)
         if entries[keyValue.key] == entry { return }
-        if value == nil { reportUnreadable(keyValue.key) }
+        if value == nil {
+            reportUnreadable(keyValue.key)
+            undecodable.insert(keyValue.key)
+        } else {
+            undecodable.remove(keyValue.key)
+        }
         entries[keyValue.key] = entry
         ahead[keyValue.key] = nil
         if let name, let value { set(value, for: name, &changes) }
@@ -291,6 +300,7 @@ struct Mirror: Sendable {
 
     private mutating func remove(_ key: Data, _ changes: inout [String: PropertyListValue?]) {
         entries[key] = nil
+        undecodable.remove(key)
         if let name = keys.name(of: key) { set(nil, for: name, &changes) }
     }
 
