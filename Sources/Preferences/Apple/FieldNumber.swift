@@ -27,7 +27,8 @@ struct FieldNumber {
 
     /// Returns a typed number in the form that Swift reads, or the text if it is none.
     ///
-    /// A separator of groups counts as one only between groups of three digits: so "1.5" is not 15 where people write "1,5".
+    /// A separator of groups counts as one only between groups of three digits, the first of which doesn't begin with a zero: so "1.5" is
+    /// not 15, and "0.125" not 125, where people write "1,5".
     func plain(_ text: String) -> String {
         let text = String(
             text.filter { !$0.isWhitespace }.map { typed in
@@ -41,7 +42,7 @@ struct FieldNumber {
         let groups = whole.split(omittingEmptySubsequences: false, whereSeparator: isGrouping)
         let first = groups[0].drop { "+-".contains($0) }
         let isGrouped =
-            (1...3).contains(first.count) && first.allSatisfy(\.isNumber)
+            (1...3).contains(first.count) && first.allSatisfy(\.isNumber) && first.first != "0"
             && groups.dropFirst().allSatisfy { $0.count == 3 && $0.allSatisfy(\.isNumber) }
         guard groups.count == 1 || isGrouped else { return text }
         return ([groups.joined()] + parts.dropFirst().map { String($0) }).joined(separator: ".")
