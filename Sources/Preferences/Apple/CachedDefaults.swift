@@ -140,7 +140,7 @@ struct CachedDefaults {
     /// Returns whether the store itself set the name to this value or removed it, so that nothing needs to be written.
     func hasSet(_ name: String, to value: PropertyListValue?) -> Bool {
         guard let name = entries[name] else { return false }
-        return name.value == value && (name.isOwn || value == nil && name.isOwnKnown)
+        return name.value == value && name.isOwnKnown && (name.isOwn || value == nil)
     }
 
     /// Records a value that will be written before the name is read again.
