@@ -157,8 +157,6 @@ final class UserDefaultsBackend: PreferenceBackend {
             }
         }
         if !stale.isEmpty { notifyOfChanges(of: stale) }
-        // Those that the commit has read.
-        publishWeaker()
     }
 
     /// The number of writes that a thread makes after its own are done, before it hands the rest to another thread.

@@ -231,6 +231,12 @@ extension Source {
         let unqueried = state.withLock { $0.queried.unqueried(among: names) }
         queryBackend(for: unqueried, isReading: false)
         reentrant.revalidate(names.subtracting(unqueried))
+        // A removal shows the values of weaker layers, which the backend may have read, too.
+        for core in cores {
+            for layer in core.layers.layers where layer.source !== self && layer.source.hasUnpublished {
+                layer.source.applyExternalChanges()
+            }
+        }
     }
 
     /// Tries to open the backend, after it signalled that this may be possible now.
