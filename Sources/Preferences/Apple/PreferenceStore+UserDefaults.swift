@@ -19,8 +19,8 @@ extension PreferenceStore {
     }
 
     /// Creates a store over a backend of user defaults, and the arguments that they show above their values.
-    convenience init(_ backend: UserDefaultsBackend, arguments: Source? = nil) {
-        let layers = (arguments.map { [.unlistedArguments($0)] } ?? []) + Layer.userDefaults(backend)
+    convenience init(_ backend: UserDefaultsBackend, arguments: Layer? = nil) {
+        let layers = (arguments.map { [$0] } ?? []) + Layer.userDefaults(backend)
         self.init(replacement: nil) { layers }
     }
 
@@ -55,14 +55,14 @@ extension PreferenceStore {
         let shared = SharedUserDefaults(defaults, of: defaults === UserDefaults.standard ? .standard : .unknown)
         return PreferenceStore(
             UserDefaultsBackend(shared, observer: KeyValueObserver.make),
-            arguments: .ofCommandLine
+            arguments: .arguments(above: shared)
         )
     }
 }
 
-extension Source {
-    /// The command line's values, which user defaults show above their own, as strings: a layer above reads them as the declared type.
-    static var ofCommandLine: Source { Source(ofArguments: CommandLine.arguments.dropFirst().map { $0 }) }
+extension [CommandLineOption] {
+    /// The options of the program's command line.
+    static var ofCommandLine: Self { Self(parsing: CommandLine.arguments.dropFirst().map { $0 }) }
 }
 
 extension KeyValueObserver {

@@ -13,6 +13,26 @@ extension Layer {
         weaker.state.withLock { _ = $0.isFirstReport() }
         return [own, Layer(source: weaker, name: "registered or global", isReadOnly: true)]
     }
+
+    /// Returns the layer of the arguments that some user defaults show, whose strings are read as the declared type.
+    ///
+    /// User defaults show only `-name value`, and what the program put into the argument domain.
+    ///
+    /// - Parameter options: The options of the command line, for a store that reads them in all of their forms.
+    static func arguments(above defaults: SharedUserDefaults, options: [CommandLineOption] = []) -> Layer {
+        func isForced(_ name: String) -> Bool { defaults.object.objectIsForced(forKey: name) }
+        let used = options.filter { option in
+            guard !isForced(option.name), !(option.negatedName.map(isForced) ?? false) else { return false }
+            guard let shown = defaults.arguments[option.name] else { return true }
+            // Instead of the text, user defaults may show the property list that it is, or what the program set.
+            return options.uses(of: option.name).contains { $0 == .alone || $0.storedValue == shown }
+        }
+        let names = Set(used.map(\.name))
+        let values = used.values.merging(defaults.arguments.filter { !names.contains($0.key) }) { $1 }
+        var layer = Layer.unlistedArguments(Source(values, options: used))
+        if options.isEmpty { layer.optionPrefix = "-" }
+        return layer
+    }
 }
 
 /// A backend over the values that user defaults show where a domain has none: those of `register(defaults:)` and of the domain of all
@@ -74,10 +94,11 @@ struct FoundDefaults {
 }
 
 extension SharedUserDefaults {
-    /// Reads a name: once if it has no value, or if nothing is known of the domains below.
+    /// Reads a name: once if it has no value, and up to three times if it has one.
     ///
-    /// User defaults show the value of the strongest domain without saying which. If it equals what they show without the domain,
-    /// the domain is asked alone, because that costs more.
+    /// User defaults show the value of the strongest domain without saying which. So the domain is asked alone: a value that isn't there is
+    /// a registered one, or one of other domains, such as that of all users. If the domain's name isn't known, its value is told
+    /// from those only by a difference.
     func read(_ name: String) -> FoundDefaults {
         let object = object.object(forKey: name)
         let isForced = self.object.objectIsForced(forKey: name)
@@ -85,18 +106,30 @@ extension SharedUserDefaults {
         var found = FoundDefaults(own: .known(shown), isForced: isForced, invalid: shown == nil ? object : nil)
         // A forced value counts as the domain's own.
         guard object != nil, !isForced else { return found }
-        let isArgument = arguments.contains(name)
-        if !isArgument {
-            guard let below = weaker?.object(forKey: name) else { return found }
-            found.weaker = PropertyListValue(propertyList: below)
-            guard found.isWeaker(shown) else { return found }
+        let isArgument = arguments[name] != nil
+        let own = own.map { $0(name) }
+        if let own, own == nil, !isArgument {
+            (found.own, found.weaker) = (.known(nil), shown)
+            return found
         }
+        let below = isArgument ? belowArguments?(name) : weaker?.object(forKey: name)
+        found.weaker = below.flatMap(PropertyListValue.init(propertyList:))
         if let own {
-            found.own = .known(own(name).flatMap(PropertyListValue.init(propertyList:)))
-        } else {
-            found.own = isArgument ? .hidden : .unknown
+            found.own = .known(own.flatMap(PropertyListValue.init(propertyList:)))
+        } else if isArgument {
+            found.own = .hidden
+        } else if below != nil, found.isWeaker(shown) {
+            found.own = .unknown
         }
         return found
+    }
+
+    /// Returns the values of the argument domain, except those that user defaults don't show because an administrator forces others.
+    func shown(ofArguments domain: [String: Any]) -> [String: PropertyListValue] {
+        domain.reduce(into: [:]) { shown, argument in
+            guard !object.objectIsForced(forKey: argument.key) else { return }
+            shown[argument.key] = PropertyListValue(propertyList: argument.value)
+        }
     }
 
     /// The name of a domain that never has a value.
@@ -117,12 +150,16 @@ extension SharedUserDefaults {
     init(_ object: UserDefaults, of domain: UserDefaultsDomain) {
         self.object = object
         weaker = UserDefaults(suiteName: Self.emptyDomain)
-        arguments = Set(object.volatileDomain(forName: UserDefaults.argumentDomain).keys)
+        belowArguments = { name in
+            Self.value(of: name, in: kCFPreferencesAnyApplication)
+                ?? UserDefaults.standard.volatileDomain(forName: UserDefaults.registrationDomain)[name]
+        }
         switch domain {
         case .standard: own = { Self.value(of: $0, in: kCFPreferencesCurrentApplication) }
         case .suite(let name): own = { Self.value(of: $0, in: NSString(string: name) as CFString) }
         case .unknown: own = nil
         }
+        arguments = shown(ofArguments: UserDefaults.standard.volatileDomain(forName: UserDefaults.argumentDomain))
     }
 
     // `persistentDomain(forName:)` would copy all values.

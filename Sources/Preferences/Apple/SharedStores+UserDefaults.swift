@@ -25,12 +25,10 @@ extension SharedStore {
         of domain: UserDefaultsDomain,
         protection: DataProtection
     ) -> [Layer] {
-        let backend = UserDefaultsBackend(
-            SharedUserDefaults(defaults, of: domain),
-            protection: protection,
-            observer: KeyValueObserver.make
-        )
-        return [.unlistedArguments(.ofCommandLine)] + Layer.userDefaults(backend)
+        let shared = SharedUserDefaults(defaults, of: domain)
+        let backend = UserDefaultsBackend(shared, protection: protection, observer: KeyValueObserver.make)
+        let options = if case .standard = self { [CommandLineOption].ofCommandLine } else { [CommandLineOption]() }
+        return [.arguments(above: shared, options: options)] + Layer.userDefaults(backend)
     }
 
     #if os(macOS)

@@ -16,8 +16,10 @@ struct SharedUserDefaults: @unchecked Sendable {  // "The UserDefaults class is 
     var weaker: UserDefaults?
     /// Reads a value of the domain alone, if the domain's name is known.
     var own: (@Sendable (String) -> Any?)?
-    /// The names that the program's arguments give a value.
-    var arguments: Set<String> = []
+    /// The values of the program's arguments that are shown above those of the domain.
+    var arguments: [String: PropertyListValue] = [:]
+    /// Reads the value that is shown if neither the domain nor an argument has one.
+    var belowArguments: (@Sendable (String) -> Any?)?
 
     /// Returns whether key-value observing can report a name's changes: it treats a dot as a path, and a leading `@` as an operator.
     static func canObserve(_ name: String) -> Bool {

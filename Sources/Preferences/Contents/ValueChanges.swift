@@ -257,7 +257,8 @@ final class StoredCandidate: Equatable, Sendable {
     /// The uses of the preference on the command line, by its name or its option of one letter; nil if the value isn't from there.
     func uses(short: Character?) -> [OptionUse]? {
         guard isText, let source, !source.options.isEmpty, let origin else { return nil }
-        return source.options.uses(of: String(origin.drop { $0 == "-" }), short: short)
+        let uses = source.options.uses(of: String(origin.drop { $0 == "-" }), short: short)
+        return uses.isEmpty ? nil : uses
     }
 
     /// Returns a message about the value of a preference with its layer, and its option, variable or file, unless it is in the writable

@@ -84,7 +84,8 @@ final class ObservableDefaults: UserDefaults {
         SharedUserDefaults(
             object: self,
             weaker: SharedUserDefaults.withoutValues.object,
-            own: { [domain] in UserDefaults.standard.persistentDomain(forName: domain)?[$0] }
+            own: { [domain] in UserDefaults.standard.persistentDomain(forName: domain)?[$0] },
+            belowArguments: { SharedUserDefaults.withoutValues.object.object(forKey: $0) }
         )
     }
 }
