@@ -16,8 +16,17 @@ struct FieldDrag {
     let editor: FieldEditor
 
     /// Returns the value if it is that of the preference in a field.
-    func value(in editor: FieldEditor) -> Double? {
-        AnyPreference(base: self.editor.preference) == AnyPreference(base: editor.preference) ? value : nil
+    func value(in editor: FieldEditor) -> Double? { isOf(editor) ? value : nil }
+
+    /// Keeps a value until the drag ends; returns false for that of another preference, whose field the control shows now.
+    mutating func keep(_ value: Double, in editor: FieldEditor) -> Bool {
+        guard isOf(editor) else { return false }
+        self.value = value
+        return true
+    }
+
+    private func isOf(_ editor: FieldEditor) -> Bool {
+        AnyPreference(base: self.editor.preference) == AnyPreference(base: editor.preference)
     }
 }
 
@@ -75,7 +84,7 @@ struct FieldRange: View {
         return Binding {
             drag.wrappedValue?.value(in: editor) ?? stored.wrappedValue
         } set: { value, _ in
-            if drag.wrappedValue == nil { stored.wrappedValue = value } else { drag.wrappedValue?.value = value }
+            if drag.wrappedValue?.keep(value, in: editor) != true { stored.wrappedValue = value }
         }
     }
 

@@ -158,6 +158,27 @@ struct PreferenceFormTests {
         observation.cancel()
     }
 
+    /// A control that shows another preference's field before the drag's end.
+    @Test
+    func dragKeepsNoValueOfAnotherPreference() {
+        let preferences = FormPreferences(in: store)
+        func editor(_ preference: any EditablePreference) -> FieldEditor {
+            FieldEditor(
+                preference: preference,
+                history: Binding {
+                    FieldHistory()
+                } set: { _, _ in
+                }
+            )
+        }
+        let (balance, delay) = (editor(preferences.$balance), editor(preferences.$delay))
+        var drag = FieldDrag(editor: balance)
+        let isKept = [drag.keep(0.25, in: balance), drag.keep(0.5, in: delay)]
+        #expect(isKept == [true, false])
+        #expect(drag.value(in: balance) == 0.25)
+        #expect(drag.value(in: delay) == nil)
+    }
+
     @Test
     func textIsSetWhenItIsSubmittedOrTheFieldLosesTheFocus() {
         let preferences = FormPreferences(in: store)
