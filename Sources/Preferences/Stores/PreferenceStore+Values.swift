@@ -63,7 +63,8 @@ extension PreferenceStore {
     /// Removes everything that this store itself holds, as one change, except the records of migrations and imports,
     /// `preferences.version` and `preferences.imported`: these would otherwise run again over new data.
     ///
-    /// If the stored values can't be read, nothing is removed and the error is reported.
+    /// If the stored values can't be read, nothing is removed and the error is reported. Over `userDefaults(_:)`, also a stored value
+    /// is removed that equals the registered one.
     public func removeAll() {
         let core = resolved.core
         // This finds declared names that have not been read yet.
@@ -106,7 +107,7 @@ extension StoreCore {
         read(EmptyCollection()) { list in
             guard let layer = list.writableLayer else { return [] }
             let names = layer.source.names + (layer.source.locking?.lockedNames ?? [])
-            return Set(names.compactMap(layer.preferenceName))
+            return Set(names.compactMap(layer.preferenceName)).union(list.uncertainNames)
         }
     }
 
@@ -122,5 +123,18 @@ extension StoreCore {
         } catch {
             report((name ?? changes.onlyName).map(error.named) ?? error)
         }
+    }
+}
+
+extension LayerList {
+    /// The names for which a value of a weaker layer is shown that may also be the writable layer's: a backend over a framework might
+    /// not tell these apart. It ignores the removal of a value that isn't there.
+    fileprivate var uncertainNames: Set<String> {
+        guard let writableIndex, layers[writableIndex].source.reentrant != nil else { return [] }
+        let managed = layers.prefix { $0.isManaged }
+        let below = layers.dropFirst(writableIndex + 1).prefix { $0.source.reentrant != nil }
+        let names = below.flatMap { layer in layer.source.names.compactMap(layer.preferenceName) }
+        // Their removal would be refused, and that of the others with it.
+        return Set(names.filter { name in !managed.contains { $0.value(of: name) != nil } })
     }
 }

@@ -98,6 +98,17 @@ struct RegisteredDefaultsTests {
     }
 
     @Test
+    func removeAllRemovesAValueThatMayBeTheDomains() {
+        register(7)
+        defaults.set(7, forKey: name)
+        let store = store(.unknown)
+        #expect(!Preference(name, default: 0, in: store).isSet)
+        store.removeAll()
+        register(9)
+        #expect(defaults.integer(forKey: name) == 9)
+    }
+
+    @Test
     func setMergesWithWhatIsRegistered() throws {
         struct Frame: Codable, Equatable { var x = 0 }
         register(["x": 1, "later": true])
@@ -229,7 +240,10 @@ struct RegisteredDefaultsTests {
         var shared = defaults.shared
         shared.arguments = shared.shown(ofArguments: arguments)
         let backend = UserDefaultsBackend(shared) { [watch = defaults.watch] _, deliver in watch.observer(deliver) }
-        return PreferenceStore(backend, arguments: .arguments(above: shared, options: [CommandLineOption](parsing: options)))
+        return PreferenceStore(
+            backend,
+            arguments: .arguments(above: shared, options: [CommandLineOption](parsing: options))
+        )
     }
 
     /// For a suite, no other forms of options, such as `--count 5` and `-c 5`.
@@ -284,6 +298,16 @@ struct RegisteredDefaultsTests {
         preference.value = 7
         #expect(defaults.watch.writes == [name])
         #expect(preference.isSet)
+    }
+
+    @Test
+    func valueThatOtherCodeRemovedUncoversTheRegisteredOne() {
+        register(7)
+        let preference = Preference(name, default: 0, in: store(.unknown))
+        preference.value = 8
+        defaults.removeObject(forKey: name)
+        #expect(preference.value == 7)
+        #expect(!preference.isSet)
     }
 
     @Test
