@@ -139,8 +139,10 @@ struct CachedDefaults {
 
     /// Returns whether the store itself set the name to this value or removed it, so that nothing needs to be written.
     func hasSet(_ name: String, to value: PropertyListValue?) -> Bool {
-        guard let name = entries[name] else { return false }
-        return name.value == value && name.isOwnKnown && (name.isOwn || value == nil)
+        guard let name = entries[name], name.value == value else { return false }
+        // Other code may have removed a value that equals the one below.
+        guard name.isOwnKnown else { return false }
+        return name.isOwn || value == nil
     }
 
     /// Records a value that will be written before the name is read again.
