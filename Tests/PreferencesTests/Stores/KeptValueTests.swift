@@ -247,8 +247,10 @@ struct KeptValueTests {
         let queried = ClosedBackend([:], listsAllNames: false)
         queried.open()
         let spellings = Counter()
+        let wasOpen = Recorder<Bool>()
         let spelled = PreferenceStore(options: []) { name in
             guard spellings.next() == 2 else { return name }
+            wasOpen.record(writable.resolved.core.layers.writable?.isOpen ?? true)
             backend.open()
             do { try writable.refresh() } catch { Issue.record(error) }
             return name
@@ -258,6 +260,7 @@ struct KeptValueTests {
         writable.issueHandler = { _ in }
         let found: Int? = try Preference("x", default: 0, in: store).read()
         #expect(found == 3)
+        #expect(wasOpen.elements == [false])
         #expect(spellings.next() > 2)
     }
 }
