@@ -52,7 +52,11 @@ struct SuiteLocationTests {
         var environment = Self.home
         environment.configurationFolders = "/a:relative:/b/:"
         let location = try SuiteLocation("app", environment: environment)
-        #expect(location.systemPaths == ["/a/app/preferences.jsonl", "/b/app/preferences.jsonl", "/etc/app/preferences.jsonl"])
+        #expect(
+            location.systemPaths == [
+                "/a/app/preferences.jsonl", "/b/app/preferences.jsonl", "/etc/app/preferences.jsonl",
+            ]
+        )
     }
 
     @Test(
