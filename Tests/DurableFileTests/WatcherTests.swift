@@ -290,31 +290,32 @@ struct WatcherTests {
         _ = await isCalled.first { true }
     }
 
+    /// Each observer is called once, because none is called by the thread that watches while others wait.
     @Test
-    func observerThatWaitsDelaysNoFileThatHasChangedWithItsOwn() async throws {
+    func observersThatWaitDelayNoFileThatHasChangedWithTheirs() async throws {
         // All files are looked at together when the events are requested.
         let watcher = Watcher(startingAfter: .milliseconds(200))
         let gate = Condition(false)
-        let slow = LogFile<TextContents>(path: folder.path("slow"), watcher: watcher)
-        try slow.load(
-            observer: LogObserver(
-                changed: { gate.wait { $0 ? .done(()) : .until(nil) } },
+        let names = ["slow1"] + (1...8).map { "log\($0)" } + ["slow2"]
+        let (reports, reported) = AsyncStream.makeStream(of: String.self)
+        let logs = try names.map { name in
+            let log = LogFile<TextContents>(path: folder.path(name), watcher: watcher)
+            let observer = LogObserver(
+                changed: { [weak log] in
+                    _ = log?.fetch()
+                    reported.yield(name)
+                    if name.hasPrefix("slow") { gate.wait { $0 ? .done(()) : .until(nil) } }
+                },
                 damaged: { _ in },
                 failed: { _ in }
             )
-        )
-        let (reports, reported) = AsyncStream.makeStream(of: Int.self)
-        let logs = try (1...8).map { number in
-            let log = LogFile<TextContents>(path: folder.path("log\(number)"), watcher: watcher)
-            try log.load(
-                observer: LogObserver(changed: { reported.yield(number) }, damaged: { _ in }, failed: { _ in })
-            )
+            try log.load(observer: observer)
             return log
         }
-        for name in ["slow"] + (1...8).map({ "log\($0)" }) { try folder.append("a=1.\n", to: name) }
-        var unreported = Set(1...8)
-        for await number in reports {
-            unreported.remove(number)
+        for name in names { try folder.append("a=1.\n", to: name) }
+        var unreported = Set(names)
+        for await name in reports {
+            #expect(unreported.remove(name) != nil, "\(name) is reported twice")
             if unreported.isEmpty { break }
         }
         gate.signal { $0 = true }

@@ -1,3 +1,4 @@
+import FileTestSupport
 import Testing
 
 @testable import DurableFile
@@ -78,6 +79,75 @@ struct ReportTimerTests {
             #expect(mustLook)
             timer.endLooks()
         }
+    }
+
+    @Test
+    func longReportIsLookedAtAgainIfNoThreadCouldTakeOver() {
+        var timer = ReportTimer()
+        _ = timer.begin(at: .zero)
+        for time in [30, 60] {
+            let step = timer.next(at: .milliseconds(time))
+            #expect(step == .takeOver)
+            let looksAgain = timer.lookAgain()
+            #expect(looksAgain)
+        }
+        var looksTwice = timer.lookAgain()
+        #expect(!looksTwice, "one look is scheduled")
+        timer.end()
+        let step = timer.next(at: .milliseconds(90))
+        #expect(step == .end)
+        looksTwice = timer.lookAgain()
+        #expect(!looksTwice, "the thread watches again")
+    }
+}
+
+struct TakeoverTests {
+    private let fileSystem = FaultyFileSystem()
+    private var state = WatcherState(startingAfter: .seconds(1))
+    private var thread = 0
+
+    init() throws {
+        let started = state.add("/log", { _ in nil }, fileSystem).thread
+        thread = try #require(started)
+        let mustLook = state.beginReport(on: thread, at: .zero)
+        #expect(mustLook)
+    }
+
+    @Test
+    func anotherThreadWatchesInPlaceOfALongReport() {
+        var state = state
+        let new = state.takeOver(at: .milliseconds(30))
+        #expect(new != nil && new != thread && state.thread == new)
+        let third = state.takeOver(at: .milliseconds(60))
+        #expect(third == nil && state.thread == new, "the new thread makes no report")
+    }
+
+    /// The report might have ended, and the next one begun, while the other thread was started.
+    @Test
+    func noThreadWatchesInPlaceOfAShortReport() {
+        var state = state
+        var new = state.takeOver(at: .milliseconds(29))
+        #expect(new == nil && state.thread == thread)
+        state.endReport(on: thread)
+        new = state.takeOver(at: .milliseconds(30))
+        #expect(new == nil && state.thread == thread)
+        _ = state.beginReport(on: thread, at: .milliseconds(30))
+        new = state.takeOver(at: .milliseconds(31))
+        #expect(new == nil && state.thread == thread)
+    }
+
+    @Test
+    func reportThatEndsAfterItsThreadWasReplacedLeavesThatOfTheOtherThread() throws {
+        var state = state
+        let taken = state.takeOver(at: .milliseconds(30))
+        let new = try #require(taken)
+        var mustLook = state.beginReport(on: thread, at: .milliseconds(30))
+        #expect(!mustLook, "it doesn't watch")
+        mustLook = state.beginReport(on: new, at: .milliseconds(30))
+        state.endReport(on: thread)
+        #expect(state.report.isLong(at: .milliseconds(60)))
+        let third = state.takeOver(at: .milliseconds(60))
+        #expect(third != nil)
     }
 }
 

@@ -1,8 +1,8 @@
 internal import Synchronization
 
-/// A watcher that reports when files might have changed externally, on one thread for all files of the process.
+/// A watcher that reports when files might have changed externally; one thread looks at all files of the process.
 ///
-/// The thread runs while a file is watched. A file is polled twice a second if the kernel reports nothing of it,
+/// The thread runs while a file is watched; another one takes its place if an observer that it calls takes long. A file is polled twice a second if the kernel reports nothing of it,
 /// because it has no watch left or another machine might write to the file.
 package final class Watcher: Sendable {
     /// A closure that is called on the watcher's thread without a lock; not again once the `Watch` is gone, except for
@@ -158,16 +158,22 @@ package final class Watcher: Sendable {
             let touched = state.touched(by: events, at: now, fileSystem)
             return (touched, state.idle(at: now, except: touched))
         }
+        // On this thread, a report of one of several files would wait until all are looked at, or delay the look at the others.
+        let isOnlyFile = touched.count + idle.count == 1
         var hasChanges = false
         var reports: [WorkerQueue.Job] = []
+        func report(_ finding: WatchFinding?) {
+            guard let report = finding?.report else { return }
+            if isOnlyFile || !WorkerQueue().schedule(after: .zero, report) { reports.append(report) }
+        }
         for (number, hit) in touched {
             guard let body = state.withLock({ $0.body(number) }) else { continue }
             var finding = body(hit.isClosed ? .closed : .touched)
-            if let report = finding?.report { reports.append(report) }
+            report(finding)
             // A file that was renamed to the path is complete, so there is nothing to wait for.
             if hit.isArrival, finding?.isBlank == false {
                 finding = body(.idle(isWhole: true))
-                if let report = finding?.report { reports.append(report) }
+                report(finding)
             }
             hasChanges = hasChanges || finding?.hasChanges == true
             state.withLock { $0.note(number, hit, finding, at: now) }
@@ -175,21 +181,19 @@ package final class Watcher: Sendable {
         for (number, hit) in idle {
             guard let body = state.withLock({ $0.body(number) }) else { continue }
             let finding = body(.idle(isWhole: hit.isWhole))
-            if let report = finding?.report { reports.append(report) }
+            report(finding)
             if finding == nil { state.withLock { $0.note(number, hit, nil, at: fileSystem.now()) } }
         }
-        make(reports, thread)
+        for report in reports { make(report, thread) }
         return hasChanges
     }
 
     // MARK: Reports, which may wait
 
-    /// Makes a report on this thread, which saves the time that another one takes to wake up, and the others on other threads.
-    private func make(_ reports: [WorkerQueue.Job], _ thread: Int) {
-        guard let last = reports.last else { return }
-        for report in reports.dropLast() { WorkerQueue().run(report) }
+    /// Makes a report on this thread, which saves the time that another one takes to wake up.
+    private func make(_ report: WorkerQueue.Job, _ thread: Int) {
         if state.withLock({ $0.beginReport(on: thread, at: fileSystem.now()) }) { look(after: JobSchedule.longestTurn) }
-        last()
+        report()
         state.withLock { $0.endReport(on: thread) }
     }
 
@@ -212,10 +216,11 @@ package final class Watcher: Sendable {
     }
 
     private func watchOnNewThread() {
-        // If it can't be started, the thread that makes the report watches again afterwards.
-        _ = WorkerQueue.startOwnThread { [self] in
+        let isStarted = WorkerQueue.startOwnThread { [self] in
             if let thread = state.withLock({ $0.takeOver(at: fileSystem.now()) }) { run(thread) }
         }
+        // Tried again, as the report might never end; it isn't if the thread watches again by then.
+        if !isStarted, state.withLock({ $0.report.lookAgain() }) { look(after: JobSchedule.longestTurn) }
     }
 }
 
@@ -244,6 +249,9 @@ struct ReportTimer: Sendable {
 
     /// Notes that no look is scheduled.
     mutating func endLooks() { isGuarded = false }
+
+    /// Notes that no thread could take over; returns whether a look has to be scheduled.
+    mutating func lookAgain() -> Bool { start != nil && !exchange(&isGuarded, with: true) }
 
     /// Returns what the job that looks does next.
     mutating func next(at now: Duration) -> Step {
