@@ -17,6 +17,92 @@ struct LogFileTests {
         return log
     }
 
+    /// As when the watcher's thread waits in an observer, and a sync fails.
+    @Test
+    func reportsOfALogDontOverlap() async throws {
+        let log = LogFile<TextContents>(path: folder.path("log"), watcher: Watcher())
+        let gate = Condition(false)
+        let isOpen = Lock(false)
+        let (calls, called) = AsyncStream.makeStream(of: String.self)
+        let observer = LogObserver(
+            changed: {
+                called.yield("changed")
+                gate.wait { $0 ? .done(()) : .until(nil) }
+            },
+            damaged: { _ in },
+            failed: { _ in
+                #expect(isOpen.withLock { $0 }, "it overlaps the call that waits")
+                called.yield("failed")
+            }
+        )
+        try log.load(observer: observer)
+        try folder.append("a=1.\n", to: "log")
+        var order = calls.makeAsyncIterator()
+        #expect(await order.next() == "changed")
+        for _ in 1...3 { log.notifyInBackground(of: .busy(path: "log", waited: .zero)) }
+        // Its turn is after those of jobs that were scheduled for the errors.
+        let (jobs, ran) = AsyncStream.makeStream(of: Void.self)
+        WorkerQueue().run { ran.yield() }
+        _ = await jobs.first { true }
+        isOpen.withLock { $0 = true }
+        gate.signal { $0 = true }
+        for _ in 1...3 { #expect(await order.next() == "failed") }
+    }
+
+    @Test
+    func reportThatBeginsWhileOneIsMadeIsMadeAtItsEnd() {
+        var background = LogBackground()
+        background.observer = record.observer
+        func mustSchedule() -> Bool {
+            background.add { $0.errors.append(.busy(path: "log", waited: .zero)) }
+            return background.beginSchedule()
+        }
+        func next() -> Int? { background.nextReport()?.0.errors.count }
+        var answers = [mustSchedule(), mustSchedule()]
+        #expect(answers == [true, false], "one job makes both")
+        answers = [background.beginReporting(), mustSchedule(), background.beginReporting()]
+        #expect(answers == [true, false, false])
+        var counts = [next(), next()]
+        #expect(counts == [3, nil])
+        answers = [mustSchedule(), background.beginReporting()]
+        #expect(answers == [true, true])
+        counts = [next()]
+        answers = [mustSchedule()]
+        #expect(counts == [1] && answers == [false], "it is repeated")
+        counts = [next(), next()]
+        #expect(counts == [1, nil])
+    }
+
+    @Test
+    func childOfAForkMakesTheReportOfItsParentsThread() async {
+        let background = Lock(LogBackground())
+        func mustSchedule() -> Bool {
+            background.withLock { background in
+                background.add { _ in }
+                return background.beginSchedule()
+            }
+        }
+        background.withLock { $0.observer = record.observer }
+        #expect(mustSchedule() && !mustSchedule())
+        background.withLock { $0.forgetThreads() }
+        #expect(mustSchedule(), "the job was the parent's")
+        // The thread that forks, in an observer, goes on in the child.
+        #expect(background.withLock { $0.beginReporting() })
+        background.withLock { $0.forgetThreads() }
+        #expect(!mustSchedule())
+        while background.withLock({ $0.nextReport() }) != nil {}
+        let (begins, begun) = AsyncStream.makeStream(of: Void.self)
+        let isStarted = WorkerQueue.startThread("test") {
+            background.withLock { _ = $0.beginReporting() }
+            begun.yield()
+        }
+        #expect(isStarted)
+        _ = await begins.first { true }
+        #expect(!mustSchedule())
+        background.withLock { $0.forgetThreads() }
+        #expect(mustSchedule(), "the thread is the parent's")
+    }
+
     @Test
     func readingCreatesNoFile() throws {
         let log = try open("a/b/log")

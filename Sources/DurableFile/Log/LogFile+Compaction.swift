@@ -89,8 +89,8 @@ extension LogFile {
             return nil
         }
         guard let lateLines else { return }
-        if let copy = lateLines.damagedCopy, let observer = background.withLock({ $0.observer }) {
-            notifier.run { observer.moved(copy) }
+        if let copy = lateLines.damagedCopy {
+            notifyInBackground { $0.copies.append(copy) }
         }
         appendLateLines(lateLines, times: 10)
         if let failure = lateLines.failure { throw .outcomeUnknown(path: path, cause: failure) }

@@ -21,13 +21,14 @@ extension LogFile: ForkParticipant {
     package func startInChild(isWhole: Bool) -> [WorkerQueue.Job] {
         // A thread of the parent might have been using it, as one that waits for the lock of another process for long.
         if !isWhole { core.withLock { $0.forgetFile() } }
+        background.withLock { $0.forgetThreads() }
         return []
     }
 
-    /// Watches the file in a child of `fork`, from its first use there on, and makes the report that was to be made when it was forked:
-    /// else each later one would wait for that.
+    /// Watches the file in a child of `fork`, from its first use there on, and makes the report that a thread of the parent was to make.
     package func resume() {
         watcher?.resume()
+        resumeReports()
         notifier.resume()
     }
 }

@@ -15,7 +15,7 @@ package final class LogFile<Contents: AnyObject & Sendable>: Sendable {
     let fileSystem: any FileSystem
     let lockTimeout: Duration
     let worker: WorkerQueue
-    /// The queue that calls the observer, whose code must delay neither a sync nor the watcher.
+    /// The queue that calls the observer for what isn't reported on the watcher's thread; its code must not delay a sync.
     let notifier: WorkerQueue
     let compacting = Lock(CompactionSchedule())
     private let saves = Saves()
@@ -136,12 +136,12 @@ package final class LogFile<Contents: AnyObject & Sendable>: Sendable {
             // One file's lock must not delay the watching of other files. A thread that uses the log reads external
             // changes too; those that it misses are found when the file is idle.
             var finding = try core.withLockIfAvailable { core throws(LogError) in try core.check(scope) } ?? nil
-            if finding?.hasChanges == true { finding?.report = nextReport(.changes) }
+            if finding?.hasChanges == true { finding?.report = nextReport() }
             return finding
         } catch {
             // The next caller that asks for the changes gets the error.
             var finding = WatchFinding(isBlank: false, hasChanges: true)
-            finding.report = nextReport(.error)
+            finding.report = nextReport { $0.isUnreadable = true }
             return finding
         }
     }
@@ -163,23 +163,39 @@ package final class LogFile<Contents: AnyObject & Sendable>: Sendable {
     /// Notifies the observer of external changes and damage, if there are any, on another thread.
     package func notifyInBackground() {
         guard core.withLock({ $0.hasReport }) else { return }
-        if let report = nextReport(.changes) { notifier.run(report) }
+        if let report = nextReport() { notifier.run(report) }
     }
 
-    /// Returns the job that notifies the observer; nil if one that was returned before does so, because it hasn't begun.
-    private func nextReport(_ report: LogBackground.Report) -> WorkerQueue.Job? {
-        let isScheduled = background.withLock { background in
-            defer { background.report = background.report == .error ? .error : report }
-            return background.report != nil
+    /// Notifies the observer on another thread of what `change` adds to the report.
+    func notifyInBackground(_ change: (inout LogBackground.Report) -> Void) {
+        if let report = nextReport(change) { notifier.run(report) }
+    }
+
+    /// Returns the job that notifies the observer; nil if one that was returned before does so, as it hasn't begun or will repeat.
+    private func nextReport(_ change: (inout LogBackground.Report) -> Void = { _ in }) -> WorkerQueue.Job? {
+        let mustSchedule = background.withLock { background in
+            background.add(change)
+            return background.beginSchedule()
         }
-        guard !isScheduled else { return nil }
-        return { [weak self] in
-            guard let self else { return }
-            let report = background.withLock { exchange(&$0.report, with: nil) }
-            if report == .error { background.withLock { $0.observer }?.changed() }
+        return mustSchedule ? reportJob : nil
+    }
+
+    private func makeReports() {
+        guard background.withLock({ $0.beginReporting() }) else { return }
+        while let (report, observer) = background.withLock({ $0.nextReport() }) {
+            for error in report.errors { observer.failed(error) }
+            for copy in report.copies { observer.moved(copy) }
+            if report.isUnreadable { observer.changed() }
             notifyObserver()
         }
     }
+
+    /// Makes the report in a child of `fork` that its parent's thread was to make.
+    func resumeReports() {
+        if background.withLock({ $0.beginSchedule() }) { notifier.run(reportJob) }
+    }
+
+    private var reportJob: WorkerQueue.Job { { [weak self] in self?.makeReports() } }
 
     /// Appends the line that `prepare` makes of what all processes have stored; nothing if that returns nil.
     ///
@@ -308,8 +324,7 @@ package final class LogFile<Contents: AnyObject & Sendable>: Sendable {
 
     /// Notifies the observer of an error in the background, on another thread.
     func notifyInBackground(of error: LogError) {
-        guard let observer = background.withLock({ $0.observer }) else { return }
-        notifier.run { observer.failed(error) }
+        notifyInBackground { $0.errors.append(error) }
     }
 
     func notifyObserver() {
@@ -332,10 +347,58 @@ package final class LogFile<Contents: AnyObject & Sendable>: Sendable {
 struct LogBackground {
     var observer: LogObserver?
     var watch: Watch?
-    /// The notification that is scheduled, which also covers what happens before it runs.
-    var report: Report?
+    /// What the observer has to be notified of, in addition to changes and damage; nil if no report has to be made.
+    private var report: Report?
+    /// Whether a job is scheduled that makes the report.
+    private var isScheduled = false
+    /// The thread that makes reports. It repeats until there are none, so that two never overlap, and an observer that waits
+    /// holds one thread, however much happens meanwhile.
+    private var reporter: UInt?
 
-    enum Report { case changes, error }
+    struct Report {
+        /// Whether the changes could not be read: the next caller that asks for them gets the error.
+        var isUnreadable = false
+        var errors: [LogError] = []
+        /// The paths to which damaged lines were moved.
+        var copies: [String] = []
+    }
+
+    /// Adds to the report, or makes a new one.
+    mutating func add(_ change: (inout Report) -> Void) {
+        var report = self.report ?? Report()
+        change(&report)
+        self.report = report
+    }
+
+    /// Returns whether a job has to be scheduled for a report that no thread will make.
+    mutating func beginSchedule() -> Bool {
+        guard report != nil, !isScheduled, reporter == nil else { return false }
+        isScheduled = true
+        return true
+    }
+
+    /// Notes that the calling thread makes reports; returns false if another one does.
+    mutating func beginReporting() -> Bool {
+        isScheduled = false
+        guard reporter == nil else { return false }
+        reporter = Self.thread
+        return true
+    }
+
+    /// Returns the next report, and notes the end if there is none.
+    mutating func nextReport() -> (Report, LogObserver)? {
+        if let report = exchange(&report, with: nil), let observer { return (report, observer) }
+        reporter = nil
+        return nil
+    }
+
+    /// Notes in a child of `fork` that its parent's threads, all but the calling one, make no report.
+    mutating func forgetThreads() {
+        isScheduled = false
+        if reporter != Self.thread { reporter = nil }
+    }
+
+    private static var thread: UInt { UInt(bitPattern: c_thread_identity()) }
 }
 
 /// The closures that are called for what happens outside of calls; on any thread, without a lock held.
