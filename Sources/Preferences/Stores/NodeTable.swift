@@ -18,7 +18,7 @@ struct NodeTable {
 
     /// Returns the node of a name, which is added if there is none.
     mutating func node(of name: String) -> PreferenceNode {
-        if entries.count >= places.count / 4 * 3 { makePlaces(max(8, places.count * 2)) }
+        if entries.count >= places.count / 4 * 3 { makePlaces(for: entries.count + 1) }
         let hash = name.hashValue
         let place = place(of: name, hash: hash)
         if places[place] != 0 { return entries[Int(places[place]) &- 1].node }
@@ -37,7 +37,8 @@ struct NodeTable {
         for entry in all {
             if isRemoved(entry.node) { removed.append(entry) } else { entries.append(entry) }
         }
-        makePlaces(places.count)
+        // After a peak, neither the memory nor the time of later calls must be the peak's.
+        makePlaces(for: entries.count)
         return removed
     }
 
@@ -52,7 +53,10 @@ struct NodeTable {
         }
     }
 
-    private mutating func makePlaces(_ count: Int) {
+    /// Makes the table large enough for a number of entries, with at most three quarters of its places in use.
+    private mutating func makePlaces(for entryCount: Int) {
+        var count = 8
+        while entryCount > count / 4 * 3 { count *= 2 }
         places = Array(repeating: 0, count: count)
         for index in entries.indices {
             var place = entries[index].hash & (count &- 1)
