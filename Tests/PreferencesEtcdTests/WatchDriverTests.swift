@@ -63,9 +63,47 @@ extension WatchDriverTests {
     }
 }
 
+extension WatchDriverTests {
+    /// The thread of the transport serves all stores of the process, so it must not wait for the decoding of this one's messages.
+    @Test func messagesAreDecodedByTheThreadOfTheWatch() async throws {
+        let transport = ScriptedTransport { _ in true }
+        let clusters = Lock(0)
+        var configuration = EtcdConfiguration(endpoints: ["http://member"])
+        configuration.probeInterval = .seconds(3_600)
+        let client = GatewayClient(configuration, transport: transport) { _ in }
+        client.observeCluster { clusters.withLock { $0 += 1 } }
+        let driver = WatchDriver(
+            client,
+            keys: try KeySpace(prefix: "prefix", suite: "suite"),
+            configuration: configuration
+        )
+        let isApplying = Lock(false)
+        let gate = DispatchSemaphore(value: 0)
+        let delegate = QuietDelegate {
+            isApplying.withLock { $0 = true }
+            gate.wait()
+        }
+        try driver.start(after: 1, delegate)
+        defer {
+            driver.stop()
+            gate.signal()
+        }
+        try await eventually("the watch does not open") { delegate.connections == 1 }
+        transport.deliver(
+            #"{"result":{"header":{"cluster_id":"1","revision":"2"},"events":[{"kv":{"key":"cA==","mod_revision":"2"}}]}}"#
+        )
+        try await eventually("the event is not applied") { isApplying.withLock { $0 } }
+        transport.deliver(#"{"result":{"header":{"cluster_id":"2","revision":"3"}}}"#)
+        #expect(clusters.withLock { $0 } == 0)
+        gate.signal()
+        try await eventually("the message is not decoded") { clusters.withLock { $0 } == 1 }
+    }
+}
+
 /// A transport whose streams report at once that their watch is open, or end at once.
 private final class ScriptedTransport: Transport {
     private let count = Lock(0)
+    private let receiver = Lock<(@Sendable (StreamPart) -> Void)?>(nil)
     private let cluster: @Sendable (_ number: Int) -> String
     private let opens: @Sendable (_ number: Int) -> Bool
 
@@ -79,6 +117,9 @@ private final class ScriptedTransport: Transport {
 
     var streamCount: Int { count.withLock { $0 } }
 
+    /// Passes a line to the newest stream on the calling thread, as if it were the transport's.
+    func deliver(_ line: String) { receiver.withLock { $0 }?(.line(Data(line.utf8))) }
+
     func send(_ request: GatewayRequest, timeout: Duration) throws(GatewayFailure) -> Data {
         throw .unreachable("nothing is sent")
     }
@@ -91,6 +132,7 @@ private final class ScriptedTransport: Transport {
             count += 1
             return count
         }
+        receiver.withLock { $0 = receive }
         receive(
             opens(number)
                 ? .line(Data(#"{"result":{"header":{"cluster_id":"\#(cluster(number))"},"created":true}}"#.utf8))
@@ -103,11 +145,14 @@ private final class ScriptedTransport: Transport {
 private final class QuietDelegate: WatchDriver.Delegate {
     private let count = Lock(0)
     private let readCount = Lock(0)
+    private let applying: @Sendable () -> Void
+
+    init(applying: @escaping @Sendable () -> Void = {}) { self.applying = applying }
 
     var connections: Int { count.withLock { $0 } }
     var reads: Int { readCount.withLock { $0 } }
 
-    func apply(_ events: [PreferencesEtcd.WatchEvent]) {}
+    func apply(_ events: [PreferencesEtcd.WatchEvent]) { applying() }
     func advance(to revision: Int64) {}
     func reread() -> Result<Int64, GatewayFailure> {
         readCount.withLock { $0 += 1 }

@@ -4,13 +4,13 @@ internal import Preferences
 /// A thread that performs the actions of a watch's state machine, and passes it the answers of the servers.
 final class WatchDriver: Sendable {
     private struct Inbox {
-        /// The inputs, each with the number of the stream that it came from, if any.
-        var inputs = FirstInFirstOut<(input: WatchStateMachine.Input, stream: Int?)>()
+        /// The parts of the streams' answers, each with the number of its stream.
+        var parts = FirstInFirstOut<(part: StreamPart, stream: Int)>()
         /// Whether `waiting` has yet to be passed to the machine; once, however often it was requested.
         var isAwaited = false
         /// Whether `historyEnded` has yet to be passed.
         var hasHistoryEnded = false
-        /// The number of the current stream; inputs of closed streams are dropped.
+        /// The number of the current stream; parts of closed streams are dropped.
         var stream: Int?
         /// The number of the stream of a replacement that is being opened.
         var replacement: Int?
@@ -251,16 +251,12 @@ final class WatchDriver: Sendable {
         inbox.withLock { $0.renewal = $0.renewal ?? .now + attemptTimeout }
     }
 
+    /// Keeps a part for the watch's thread, which decodes it: this one is the event loop, and serves the other stores of the process, too.
     private func receive(_ part: StreamPart, from stream: Int) {
-        let input = Self.input(of: part)
-        // A replacement at another cluster must not be used: the end of the history arrives before its message.
-        if case .response(let response) = input, inbox.withLock({ $0.stream == stream || $0.replacement == stream }) {
-            client.noteCluster(of: response.header)
-        }
         inbox.signal { inbox in
             guard inbox.stream == stream || inbox.replacement == stream else { return }
             if inbox.stream == stream { inbox.lastMessage = .now }
-            inbox.inputs.append((input, stream))
+            inbox.parts.append((part, stream))
         }
     }
 
@@ -293,17 +289,13 @@ final class WatchDriver: Sendable {
         if let end = watch.replacementDeadline { timers.append((end, .moved(false))) }
         if machine.mayMove, let end = watch.rebalanceAt { timers.append((end, .move)) }
         let awaitedEnd = machine.patienceWhenAwaited.map { (pause?.start ?? .now) + $0 }
-        return inbox.wait { inbox in
-            if inbox.isStopped { return .done(nil) }
+        let next: Next = inbox.wait { inbox in
+            if inbox.isStopped { return .done(.stop) }
             // First, as the messages of the stream may be of the other history.
-            if exchange(&inbox.hasHistoryEnded, with: false) { return .done(.historyEnded) }
-            while let (input, stream) = inbox.inputs.popFirst() {
-                guard let stream else { return .done(input) }
-                if stream == inbox.replacement { return .done(.moved(Self.isOpening(input))) }
-                guard stream == inbox.stream else { continue }
-                // The first reason counts; the end of the connection may give another.
-                if case .ended = input { inbox.stream = nil }
-                return .done(input)
+            if exchange(&inbox.hasHistoryEnded, with: false) { return .done(.input(.historyEnded)) }
+            while let (part, stream) = inbox.parts.popFirst() {
+                guard stream == inbox.stream || stream == inbox.replacement else { continue }
+                return .done(.part(part, isReplacement: stream == inbox.replacement))
             }
             let renewal = machine.mayMove ? inbox.renewal.map { (end: $0, input: WatchStateMachine.Input.move) } : nil
             let awaited = inbox.isAwaited ? awaitedEnd.map { (end: $0, input: WatchStateMachine.Input.waiting) } : nil
@@ -313,8 +305,33 @@ final class WatchDriver: Sendable {
             let rest = first.end - .now
             guard rest <= .zero else { return .until(rest) }
             if pause != nil || first.end == awaited?.end { inbox.isAwaited = false }
-            return .done(first.input ?? .silence(since: .now - inbox.lastMessage))
+            return .done(.input(first.input ?? .silence(since: .now - inbox.lastMessage)))
         }
+        switch next {
+        case .stop: return nil
+        case .input(let input): return input
+        case .part(let part, let isReplacement): return received(part, isReplacement: isReplacement)
+        }
+    }
+
+    /// What `next` waits for.
+    private enum Next {
+        case stop
+        case input(WatchStateMachine.Input)
+        case part(StreamPart, isReplacement: Bool)
+    }
+
+    private func received(_ part: StreamPart, isReplacement: Bool) -> WatchStateMachine.Input {
+        let input = Self.input(of: part)
+        if case .response(let response) = input {
+            client.noteCluster(of: response.header)
+            // A message of another cluster must not be used, nor a replacement at one; the suite is read again.
+            if inbox.withLock({ exchange(&$0.hasHistoryEnded, with: false) }) { return .historyEnded }
+        }
+        if isReplacement { return .moved(Self.isOpening(input)) }
+        // The first reason counts; the end of the connection may give another.
+        if case .ended = input { inbox.withLock { $0.stream = nil } }
+        return input
     }
 
     /// Returns whether the first message of a stream says that its watch is open.
