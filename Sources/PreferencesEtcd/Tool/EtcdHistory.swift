@@ -25,13 +25,19 @@ public struct EtcdHistory {
         public let time: Date?
         /// The reason that was given.
         public let reason: String?
-        /// The values before it of the names whose values differ.
+        /// The values before it of the names whose stored values differ, without those that can't be decoded.
         public let old: [String: PropertyListValue]
         /// The values after it of these names.
         public let new: [String: PropertyListValue]
+        /// The names that had a stored value before it which can't be decoded.
+        public let unreadableOld: Set<String>
+        /// The names that have a stored value after it which can't be decoded.
+        public let unreadableNew: Set<String>
+        /// Whether its values are unknown, as etcd's history is compacted to its revision or beyond.
+        public let isCompacted: Bool
     }
 
-    /// Whether older transactions, or the values before them, are compacted; known when `next` has returned `nil`.
+    /// Whether older transactions, or the values of the last one, are compacted; known when `next` has returned `nil`.
     public private(set) var isCompacted = false
     private var isDone = false
     private let keys: KeySpace
@@ -54,99 +60,154 @@ public struct EtcdHistory {
         )
     }
 
-    /// Returns the transaction before the last one that was returned, or the newest; `nil` after the oldest one whose values the cluster
-    /// still has.
+    /// Returns the transaction before the last one that was returned, or the newest; `nil` after the oldest one that is known.
     ///
-    /// It blocks the calling thread for two round trips; for more if the mark doesn't list the names, as the suite is read twice then.
+    /// The oldest one might be known by its mark alone, without values. It blocks the calling thread for a round trip for each
+    /// transaction that is passed over, and for another one for the values; for more if the mark doesn't list the names and all are
+    /// wanted, as the suite is read twice then.
+    ///
+    /// - Parameter names: The names of which one must have changed, and whose values are read; `nil` for all.
+    /// - Throws: `unavailable`, `notPermitted`.
+    public mutating func next(of names: [String]? = nil) throws(PreferenceError) -> Transaction? {
+        let wanted = names.map { Set($0) }
+        while !isDone {
+            do throws(GatewayClient.Failure) {
+                guard let mark = try newestMark() else { break }
+                let stored = mark.modRevision.value
+                revision = stored - 1
+                let description = WriteMark.description(in: mark.value)
+                let listed = description?.names.map { names in
+                    names.filter { wanted?.contains($0) ?? true }
+                }
+                if let listed, listed.isEmpty { continue }
+                if let transaction = try transaction(
+                    at: stored,
+                    description,
+                    of: listed ?? names,
+                    areListed: listed != nil
+                ) {
+                    return transaction
+                }
+            } catch {
+                guard error.reason.isCompacted else { throw PreferenceError(error.reason) }
+                isCompacted = true
+                break
+            }
+        }
+        isDone = true
+        return nil
+    }
+
+    /// Returns the revisions at which names were stored last, without those that are absent.
+    ///
+    /// It blocks the calling thread for a round trip, or for several for many names.
     ///
     /// - Throws: `unavailable`, `notPermitted`.
-    public mutating func next() throws(PreferenceError) -> Transaction? {
-        guard !isDone else { return nil }
+    public func revisions(of names: [String]) throws(PreferenceError) -> [String: Int64] {
         do throws(GatewayClient.Failure) {
-            guard let transaction = try previous() else {
-                isDone = true
-                return nil
+            var revisions: [String: Int64] = [:]
+            for keyValue in try keyValues(of: names, at: [nil]).joined() {
+                if let name = keys.name(of: keyValue.key) { revisions[name] = keyValue.modRevision.value }
             }
-            revision = transaction.revision - 1
-            return transaction
+            return revisions
         } catch {
-            guard error.reason.isCompacted else { throw PreferenceError(error.reason) }
-            (isDone, isCompacted) = (true, true)
-            return nil
+            throw PreferenceError(error.reason)
         }
     }
 
-    private func previous() throws(GatewayClient.Failure) -> Transaction? {
+    /// Returns the mark that was put last, up to `revision`.
+    private func newestMark() throws(GatewayClient.Failure) -> KeyValue? {
         var request = RangeRequest(key: keys.mark)
         request.revision = revision.map { GatewayInteger($0) }
-        guard let mark = try read(request).kvs?.first else { return nil }
-        let description = WriteMark.description(in: mark.value)
-        let stored = mark.modRevision.value
-        // No revision is less than two if a key was put at it.
-        let (old, new) =
-            if let names = description?.names {
-                try values(of: names, before: stored)
-            } else {
-                (old: try allValues(at: stored - 1), new: try allValues(at: stored))
-            }
-        let changed = Set(old.keys).union(new.keys).filter { old[$0] != new[$0] }
+        return try read(request).kvs?.first
+    }
+
+    /// Returns the transaction of a mark; `nil` if no stored value of the names differs, or if it is unknown whether one does.
+    ///
+    /// - Parameters:
+    ///   - names: The names whose values are read; `nil` for all.
+    ///   - areListed: Whether the mark lists these names.
+    private mutating func transaction(
+        at stored: Int64,
+        _ description: WriteMark.Description?,
+        of names: [String]?,
+        areListed: Bool
+    ) throws(GatewayClient.Failure) -> Transaction? {
+        var (old, new): ([String: KeyValue], [String: KeyValue]) = ([:], [:])
+        do throws(GatewayClient.Failure) {
+            // No revision is less than two if a key was put at it.
+            let parts =
+                if let names {
+                    try keyValues(of: names, at: [stored - 1, stored])
+                } else {
+                    [try allKeyValues(at: stored - 1), try allKeyValues(at: stored)]
+                }
+            (old, new) = (byName(parts[0]), byName(parts[1]))
+        } catch {
+            guard error.reason.isCompacted else { throw error }
+            (isDone, isCompacted) = (true, true)
+            if names != nil, !areListed { return nil }
+        }
+        let changed = Set(old.keys).union(new.keys).filter { old[$0]?.value != new[$0]?.value }
+        guard isCompacted || !changed.isEmpty else { return nil }
+        (old, new) = (old.filter { changed.contains($0.key) }, new.filter { changed.contains($0.key) })
+        // As a store reads them.
+        let values = (old: old.compactMapValues(Mirror.value(of:)), new: new.compactMapValues(Mirror.value(of:)))
         return Transaction(
             revision: stored,
             author: description?.author,
             program: description?.program,
             time: description?.time,
             reason: description?.reason,
-            old: old.filter { changed.contains($0.key) },
-            new: new.filter { changed.contains($0.key) }
+            old: values.old,
+            new: values.new,
+            unreadableOld: Set(old.keys).subtracting(values.old.keys),
+            unreadableNew: Set(new.keys).subtracting(values.new.keys),
+            isCompacted: isCompacted
         )
     }
 
-    private typealias Values = [String: PropertyListValue]
-
-    /// Returns the values of names at the revision before another, and at that.
-    private func values(
-        of names: [String],
-        before revision: Int64
-    ) throws(GatewayClient.Failure) -> (old: Values, new: Values) {
-        var (old, new): (Values, Values) = ([:], [:])
-        // Two reads for each name.
-        let size = configuration.maximumOperations / 2
+    /// Returns the keys and values of names at each of some revisions; `nil` for the current one.
+    private func keyValues(of names: [String], at revisions: [Int64?]) throws(GatewayClient.Failure) -> [[KeyValue]] {
+        var found = revisions.map { _ in [KeyValue]() }
+        let size = configuration.maximumOperations / revisions.count
         for start in stride(from: 0, to: names.count, by: size) {
             let keys = names[start..<min(start + size, names.count)].map(keys.key(of:))
-            let reads = [revision - 1, revision].flatMap { revision in
-                keys.map { Operation.range(RangeRequest(key: $0, revision: GatewayInteger(revision))) }
+            let reads = revisions.flatMap { revision in
+                keys.map { Operation.range(RangeRequest(key: $0, revision: revision.map { GatewayInteger($0) })) }
             }
             let request = TransactionRequest(compare: [], success: reads, failure: [])
             let response: TransactionResponse = try client.call("/v3/kv/txn", within: configuration.timeout) { _ in
                 request
             }
-            let parts = (response.responses ?? []).map { $0.range?.kvs ?? [] }
-            add(parts.prefix(keys.count).flatMap(\.self), to: &old)
-            add(parts.dropFirst(keys.count).flatMap(\.self), to: &new)
+            for (index, part) in (response.responses ?? []).enumerated() {
+                found[index / keys.count] += part.range?.kvs ?? []
+            }
         }
-        return (old, new)
+        return found
     }
 
-    /// Returns the values of the suite at a revision, in pages.
-    private func allValues(at revision: Int64) throws(GatewayClient.Failure) -> Values {
-        var values: Values = [:]
+    /// Returns the keys and values of the suite at a revision, read in pages.
+    private func allKeyValues(at revision: Int64) throws(GatewayClient.Failure) -> [KeyValue] {
+        var found: [KeyValue] = []
         var request: RangeRequest? = .all(of: keys)
         while var page = request {
             page.revision = GatewayInteger(revision)
             page.limit = GatewayInteger(SuiteRead.pageSize)
             let response = try read(page)
-            add(response.kvs ?? [], to: &values)
+            found += response.kvs ?? []
             guard response.more == true, let last = response.kvs?.last?.key else { break }
             request?.key = last + [0]
         }
-        return values
+        return found
     }
 
-    /// Adds values as a store reads them: one that can't be decoded is absent.
-    private func add(_ keyValues: [KeyValue], to values: inout Values) {
+    private func byName(_ keyValues: [KeyValue]) -> [String: KeyValue] {
+        var found: [String: KeyValue] = [:]
         for keyValue in keyValues {
-            if let name = keys.name(of: keyValue.key) { values[name] = Mirror.value(of: keyValue) }
+            if let name = keys.name(of: keyValue.key) { found[name] = keyValue }
         }
+        return found
     }
 
     private func read(_ request: RangeRequest) throws(GatewayClient.Failure) -> RangeResponse {

@@ -28,7 +28,7 @@ struct UndoCommand: ParsableCommand {
         var words = words[...]
         let place = try options.place(&words)
         let names = try place.names(ofNext: &words)
-        let changes = try place.changes(of: names, limit: 10)
+        let changes = try place.changes(of: names, limit: yes ? 1 : 10)
         guard let newest = changes.last else { return }
         let redaction = try secrets.redaction(of: place)
         if yes {
@@ -48,27 +48,60 @@ struct UndoCommand: ParsableCommand {
     }
 
     private func undo(_ change: ChangeHistory.Change, in place: any Place, _ names: [String]?) throws {
+        try checkReadable(change)
         let stores = try place.open()
-        try stores.store.transaction { transaction in
-            // Read through the transaction, so that the body runs again if another process changes a value now.
-            let contents = transaction.contents
-            guard try place.history(of: names, limit: 1).changes.last == change else {
+        if place.isShared {
+            // Before the transaction, whose time limit is not for a walk through the history.
+            try checkNewest(change, in: place, names)
+            if let name = try place.nameChanged(after: change) {
                 throw Failure(
                     .failed,
-                    "another program has just changed \(place.isShared ? "the suite" : "the file"); nothing was undone. Show the "
-                        + "newest change with `prefs undo`"
+                    "\"\(name)\" was changed after \(change.title) by a program that keeps no log, such as etcdctl; nothing was "
+                        + "undone. Set the value with `prefs write`"
                 )
             }
-            for difference in change.differences {
-                guard !place.isShared || contents[difference.name] == difference.new else {
-                    throw Failure(
-                        .failed,
-                        "\"\(difference.name)\" was changed after \(change.title) by a program that keeps no log, such as "
-                            + "etcdctl; nothing was undone. Set the value with `prefs write`"
-                    )
-                }
-                transaction[difference.name] = difference.old
-            }
         }
+        try stores.store.transaction { transaction in
+            if place.isShared {
+                // Only these names, so that writes of others are no conflicts.
+                for difference in change.differences where transaction[difference.name] != difference.new {
+                    throw Self.conflict(in: place)
+                }
+            } else {
+                // Read through the transaction, so that the body runs again if another process changes a value now.
+                _ = transaction.contents
+                try checkNewest(change, in: place, names)
+            }
+            for difference in change.differences { transaction[difference.name] = difference.old }
+        }
+    }
+
+    /// Throws if the values before a change can't be restored.
+    private func checkReadable(_ change: ChangeHistory.Change) throws {
+        guard !change.isCompacted else {
+            throw Failure(
+                .failed,
+                "the values before \(change.title) are compacted; nothing was undone. Set a value with `prefs write`"
+            )
+        }
+        for difference in change.differences where difference.isOldUnreadable || difference.isNewUnreadable {
+            throw Failure(
+                .failed,
+                "\"\(difference.name)\" had a value \(difference.isOldUnreadable ? "before" : "after") \(change.title) that can't be "
+                    + "read; nothing was undone. Set the value with `prefs write`, or remove it with `prefs delete`"
+            )
+        }
+    }
+
+    private func checkNewest(_ change: ChangeHistory.Change, in place: any Place, _ names: [String]?) throws {
+        guard try place.history(of: names, limit: 1).changes.last == change else { throw Self.conflict(in: place) }
+    }
+
+    private static func conflict(in place: any Place) -> Failure {
+        Failure(
+            .failed,
+            "another program has just changed \(place.isShared ? "the suite" : "the file"); nothing was undone. Show the newest "
+                + "change with `prefs undo`"
+        )
     }
 }

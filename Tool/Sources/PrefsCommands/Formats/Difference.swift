@@ -5,9 +5,15 @@ struct Difference: Equatable {
     let name: String
     let old: PropertyListValue?
     let new: PropertyListValue?
+    /// Whether a value is stored before it that can't be decoded; `old` is `nil` then.
+    var isOldUnreadable = false
+    /// Whether a value is stored after it that can't be decoded; `new` is `nil` then.
+    var isNewUnreadable = false
 
     /// The difference that undoes this one.
-    var reversed: Difference { Difference(name: name, old: new, new: old) }
+    var reversed: Difference {
+        Difference(name: name, old: new, new: old, isOldUnreadable: isNewUnreadable, isNewUnreadable: isOldUnreadable)
+    }
 
     static func between(
         _ old: [String: PropertyListValue],
@@ -24,8 +30,14 @@ struct Difference: Equatable {
         var text = ShownText("")
         for difference in differences {
             let name = ValueText.name(difference.name)
+            if difference.isOldUnreadable {
+                text += ShownText("- \(name)\ta value that can't be read", .red) + ShownText("\n")
+            }
             if let old = difference.old {
                 text += ShownText("- \(name)\t\(try redaction.line(old, of: difference.name))", .red) + ShownText("\n")
+            }
+            if difference.isNewUnreadable {
+                text += ShownText("+ \(name)\ta value that can't be read", .green) + ShownText("\n")
             }
             if let new = difference.new {
                 text +=
@@ -37,12 +49,14 @@ struct Difference: Equatable {
 }
 
 extension Difference {
-    /// Returns an object with name, old and new; an absent value is left out.
+    /// Returns an object with name, old and new; an absent value is left out, and so is one that can't be read, which a member says.
     func json(_ redaction: Redaction, _ more: [String: PropertyListValue] = [:]) throws -> String {
         var members = more
         members["name"] = .string(name)
         members["old"] = old.map { redaction.shown($0, of: name) }
         members["new"] = new.map { redaction.shown($0, of: name) }
+        if isOldUnreadable { members["isOldUnreadable"] = true }
+        if isNewUnreadable { members["isNewUnreadable"] = true }
         members["isSecret"] = redaction.mark(name)
         return try ValueText.json(.dictionary(members))
     }

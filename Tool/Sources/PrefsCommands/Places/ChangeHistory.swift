@@ -10,6 +10,8 @@ struct ChangeHistory {
         /// The author, time, program and reason, by the members of JSON objects, in the order in which they are shown.
         let details: [Detail]
         let differences: [Difference]
+        /// Whether the values are unknown, as the history is compacted; there are no differences then.
+        var isCompacted = false
 
         struct Detail: Equatable {
             let name: String
@@ -21,19 +23,30 @@ struct ChangeHistory {
 
         /// The change that undoes this one.
         var reversed: Change {
-            Change(unit: unit, number: number, details: details, differences: differences.map(\.reversed))
+            Change(
+                unit: unit,
+                number: number,
+                details: details,
+                differences: differences.map(\.reversed),
+                isCompacted: isCompacted
+            )
         }
 
         /// Returns a line with the title and details, and the lines of the values.
         func text(_ redaction: Redaction) throws -> ShownText {
             let words = ([title] + details.map { PreferenceText.printable($0.text) }).joined(separator: "  ")
-            return ShownText("\(words)\n", .dim) + (try Difference.text(differences, redaction))
+            let note = isCompacted ? "  (its values are compacted)" : ""
+            return ShownText("\(words)\(note)\n", .dim) + (try Difference.text(differences, redaction))
         }
 
-        /// Returns an object on a line for each value.
+        /// Returns an object on a line for each value; one without a name if the values are unknown.
         func json(_ redaction: Redaction) throws -> String {
             var members: [String: PropertyListValue] = [unit: .integer(number)]
             for detail in details { members[detail.name] = .string(detail.text) }
+            if isCompacted {
+                members["isCompacted"] = true
+                return try ValueText.json(.dictionary(members)) + "\n"
+            }
             return try differences.map { try $0.json(redaction, members) + "\n" }.joined()
         }
     }

@@ -58,6 +58,31 @@ final class EtcdCluster: Suites {
     }
 }
 
+extension ChangeHistory.Change {
+    fileprivate init(_ transaction: EtcdHistory.Transaction) {
+        let (old, new) = (transaction.old, transaction.new)
+        let names = Set(old.keys).union(new.keys).union(transaction.unreadableOld).union(transaction.unreadableNew)
+        self.init(
+            unit: "revision",
+            number: transaction.revision,
+            details: [
+                ("time", transaction.time?.formatted(.iso8601)), ("author", transaction.author),
+                ("program", transaction.program), ("reason", transaction.reason),
+            ].compactMap { name, text in text.map { Detail(name: name, text: $0) } },
+            differences: names.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }.map { name in
+                Difference(
+                    name: name,
+                    old: old[name],
+                    new: new[name],
+                    isOldUnreadable: transaction.unreadableOld.contains(name),
+                    isNewUnreadable: transaction.unreadableNew.contains(name)
+                )
+            },
+            isCompacted: transaction.isCompacted
+        )
+    }
+}
+
 /// A suite on an etcd cluster, which is its only layer.
 final class EtcdPlace: Place {
     let title: String
@@ -65,6 +90,7 @@ final class EtcdPlace: Place {
     private let cluster: EtcdCluster
     private let monitor = EtcdMonitor()
     private var store: PreferenceStore?
+    private var wholeHistory: EtcdHistory?
 
     init(_ suite: String, on cluster: EtcdCluster) {
         self.suite = suite
@@ -91,28 +117,35 @@ final class EtcdPlace: Place {
     func history(of names: [String]?, limit: Int) throws -> ChangeHistory {
         var changes: [ChangeHistory.Change] = []
         do throws(PreferenceError) {
-            var history = try EtcdHistory(suite, cluster.configuration)
-            while changes.count < limit, let transaction = try history.next() {
-                let differences = Difference.between(transaction.old, transaction.new)
-                    .filter { names?.contains($0.name) ?? true }
-                // A transaction without differences is one whose values can't be decoded.
-                guard !differences.isEmpty else { continue }
-                changes.append(
-                    ChangeHistory.Change(
-                        unit: "revision",
-                        number: transaction.revision,
-                        details: [
-                            ("time", transaction.time?.formatted(.iso8601)), ("author", transaction.author),
-                            ("program", transaction.program), ("reason", transaction.reason),
-                        ].compactMap { name, text in text.map { ChangeHistory.Change.Detail(name: name, text: $0) } },
-                        differences: differences
-                    )
-                )
+            var history = try beginningOfHistory()
+            while changes.count < limit, let transaction = try history.next(of: names) {
+                changes.append(ChangeHistory.Change(transaction))
             }
             return ChangeHistory(revisions: changes.reversed(), of: names, isCompacted: history.isCompacted)
         } catch {
             throw cluster.failure(error)
         }
+    }
+
+    func nameChanged(after change: ChangeHistory.Change) throws -> String? {
+        do throws(PreferenceError) {
+            let revisions = try beginningOfHistory().revisions(of: change.differences.map(\.name))
+            return change.differences.first { difference in
+                // A name that the change removed has no revision. The values alone don't show one that can't be decoded.
+                let isRemoval = difference.new == nil && !difference.isNewUnreadable
+                return revisions[difference.name] != (isRemoval ? nil : change.number)
+            }?.name
+        } catch {
+            throw cluster.failure(error)
+        }
+    }
+
+    /// Returns a history that begins with the newest transaction; all share the connection.
+    private func beginningOfHistory() throws(PreferenceError) -> EtcdHistory {
+        if let wholeHistory { return wholeHistory }
+        let history = try EtcdHistory(suite, cluster.configuration)
+        wholeHistory = history
+        return history
     }
 
     var isShared: Bool { true }

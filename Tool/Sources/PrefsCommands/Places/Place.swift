@@ -19,6 +19,9 @@ protocol Place {
     ///
     /// - Parameter names: The names whose changes are wanted; `nil` for all.
     func history(of names: [String]?, limit: Int) throws -> ChangeHistory
+    /// Returns a name of a change of this history that was changed since, also by a program that keeps no log; `nil` if there is none, and
+    /// always `nil` for a file, whose log has each change.
+    func nameChanged(after change: ChangeHistory.Change) throws -> String?
     /// Whether other machines can change the values, also without this library.
     var isShared: Bool { get }
     /// Returns the program's schema, or `nil` without one, as for a file given by its path.
@@ -287,6 +290,8 @@ struct FilePlace: Place {
     func file(for purpose: FilePurpose) -> String? { path }
 
     func history(of names: [String]?, limit: Int) throws -> ChangeHistory { try ChangeHistory(file: path, of: names) }
+
+    func nameChanged(after change: ChangeHistory.Change) -> String? { nil }
 
     var isShared: Bool { false }
 
