@@ -47,8 +47,7 @@ struct HistoryTests {
         #expect(all.map(\.reason) == ["the \"eu\" load", "the \"eu\" load", nil])
         #expect(all.map(\.revision) == all.map(\.revision).sorted(by: >) && !isCompacted)
         for transaction in all {
-            let author = try #require(transaction.author)
-            #expect(author == "\(ProcessInfo.processInfo.userName)@\(ProcessInfo.processInfo.hostName)")
+            #expect(try #require(transaction.author).hasSuffix("@\(WriteMark.hostName)"))
             #expect(transaction.program == ProcessInfo.processInfo.processName)
             // The mark has whole seconds.
             let time = try #require(transaction.time)
@@ -102,12 +101,86 @@ struct HistoryTests {
         var history = try EtcdHistory(suite, configuration)
         let newest = try #require(try history.next())
         _ = try own.control("compact", "\(newest.revision - 1)")
+        // Its mark is still there, without the values before it.
+        let older = try #require(try history.next())
+        #expect(older.isCompacted && older.author == newest.author && older.old == [:] && older.new == [:])
         #expect(try history.next() == nil)
         #expect(history.isCompacted)
         history = try EtcdHistory(suite, configuration)
         #expect(try history.next() == newest)
+        #expect(try history.next(of: ["another"]) == nil)
+        #expect(!newest.isCompacted)
+    }
+
+    @Test
+    func valueThatCannotBeDecodedIsNotAbsent() async throws {
+        let store = try PreferenceStore.etcd(suite, configuration)
+        let (first, second) = ("tests/\(suite)/first", "tests/\(suite)/second")
+        _ = try cluster.control("put", first, "25O")
+        _ = try cluster.control("put", second, "25O")
+        try await store.write(250, for: "first")
+        try await store.write(nil, for: "second")
+        var history = try EtcdHistory(suite, configuration)
+        let removal = try #require(try history.next())
+        #expect(removal.unreadableOld == ["second"] && removal.unreadableNew == [])
+        #expect(removal.old == [:] && removal.new == [:])
+        let correction = try #require(try history.next())
+        #expect(correction.unreadableOld == ["first"] && correction.old == [:] && correction.new == ["first": 250])
         #expect(try history.next() == nil)
-        #expect(history.isCompacted)
+        // The names' revisions show a later change that can't be decoded either.
+        #expect(try history.revisions(of: ["first", "second"]) == ["first": correction.revision])
+        _ = try cluster.control("put", second, "26O")
+        #expect(try #require(try history.revisions(of: ["second"])["second"]) > removal.revision)
+    }
+
+    /// More names than a transaction may read, whose list in the mark is short.
+    @Test
+    func manyShortNamesAreReadInSeveralTransactions() async throws {
+        let store = try PreferenceStore.etcd(suite, configuration)
+        let names = (0..<150).map { "n\($0)" }
+        for value in 1...2 {
+            try await store.transaction { transaction in
+                for name in names { transaction[name] = .integer(Int64(value)) }
+            }
+        }
+        var history = try EtcdHistory(suite, configuration)
+        let newest = try #require(try history.next())
+        #expect(newest.old == Dictionary(uniqueKeysWithValues: names.map { ($0, 1) }))
+        #expect(newest.new == Dictionary(uniqueKeysWithValues: names.map { ($0, 2) }))
+        let revisions = try history.revisions(of: names)
+        #expect(revisions == Dictionary(uniqueKeysWithValues: names.map { ($0, newest.revision) }))
+    }
+
+    @Test
+    func transactionsOfOtherNamesArePassedOver() async throws {
+        let store = try PreferenceStore.etcd(suite, configuration)
+        try await store.write(1, for: "volume")
+        try await store.write(1, for: "theme")
+        try await store.transaction { transaction in
+            transaction["theme"] = 2
+            transaction["volume"] = 2
+        }
+        _ = try cluster.control(
+            ["txn"],
+            input: "\nput \"tests/\(suite)/\" \"\\\"an older mark\\\"\"\nput \"tests/\(suite)/theme\" 3\n\n\n"
+        )
+        try await eventually("the change wasn't received") { store["theme"] == 3 }
+        try await store.write(4, for: "theme")
+        var history = try EtcdHistory(suite, configuration)
+        let newest = try #require(try history.next(of: ["volume", "v"]))
+        #expect(newest.old == ["volume": 1] && newest.new == ["volume": 2])
+        #expect(try history.next(of: ["volume", "v"])?.new == ["volume": 1])
+        #expect(try history.next(of: ["volume", "v"]) == nil)
+    }
+
+    @Test(arguments: [
+        (["LOGNAME": "ada", "USER": "bea"], "ada@web-3"), (["LOGNAME": "", "USER": "bea"], "bea@web-3"),
+        (["USER": ""], "uid \(geteuid())@web-3"), ([:], "uid \(geteuid())@web-3"),
+    ])
+    func authorIsTheUserOfTheEnvironment(_ environment: [String: String], _ author: String) throws {
+        #expect(WriteMark.author(environment: environment, host: "web-3") == author)
+        let host = try String(contentsOfFile: "/proc/sys/kernel/hostname", encoding: .utf8)
+        #expect("\(WriteMark.hostName)\n" == host)
     }
 
     @Test

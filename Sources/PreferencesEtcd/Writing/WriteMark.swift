@@ -1,3 +1,5 @@
+internal import DurableFile
+
 #if canImport(FoundationEssentials)
 internal import FoundationEssentials
 #else
@@ -54,7 +56,7 @@ struct WriteMark: Hashable, Sendable {
     struct Description: Hashable, Codable, Sendable {
         /// The text that no other mark has.
         let id: String
-        /// The user and the host of the process that wrote, as in `ada@web-3`.
+        /// The user, as the environment names it, and the host of the process that wrote, as in `ada@web-3`; a claim, as the others.
         let author: String?
         let program: String?
         /// The time of the request, by the clock of that host, to the second.
@@ -71,6 +73,22 @@ struct WriteMark: Hashable, Sendable {
         }
     }
 
-    private static let author = "\(ProcessInfo.processInfo.userName)@\(ProcessInfo.processInfo.hostName)"
+    private static let author = author(environment: ProcessInfo.processInfo.environment, host: hostName)
     private static let program = ProcessInfo.processInfo.processName
+
+    /// Returns the user, as the environment names it, and the host.
+    ///
+    /// The user database and the name service are not asked, as they may need the network and block for minutes.
+    static func author(environment: [String: String], host: String) -> String {
+        let user = ["LOGNAME", "USER"].lazy.compactMap { environment[$0] }.first { !$0.isEmpty }
+        return "\(user ?? "uid \(geteuid())")@\(host)"
+    }
+
+    /// The name of the host, which the kernel keeps.
+    static var hostName: String {
+        // POSIX limits it to 255 bytes; a longer name may be cut without a zero byte.
+        var bytes = [CChar](repeating: 0, count: 256)
+        guard gethostname(&bytes, bytes.count - 1) == 0 else { return "unknown" }
+        return String(decoding: bytes.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
 }
