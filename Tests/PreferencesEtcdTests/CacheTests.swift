@@ -59,6 +59,25 @@ struct CacheTests {
         #expect(transport.suiteReads == 0)
     }
 
+    @Test
+    func startFromTheCacheKeepsTheValueBeforeATypoAndAWriteReplacesIt() async throws {
+        do {
+            let store = try PreferenceStore.etcd(suite, configuration)
+            try await store.write(250, for: "rateLimit")
+            let reports = Reports(of: store)
+            try put("rateLimit", "25O")
+            try await eventually("the typo was not reported") { reports.codes.contains(.damaged) }
+        }
+        let store = try open()
+        let reports = Reports(of: store)
+        try await store.load()
+        #expect(store["rateLimit"] == 250)
+        try await eventually("the typo was not reported") { reports.codes.contains(.damaged) }
+        #expect(store["rateLimit"] == 250)
+        try await store.write(250, for: "rateLimit")
+        #expect(try cluster.control("get", "--print-value-only", "tests/\(suite)/rateLimit") == "250\n")
+    }
+
     @Test(arguments: [false, true])
     mutating func suitesOfOneConfigurationKeepTheirValuesApart(isFolder: Bool) async throws {
         if isFolder { configuration.cacheFile = URL(filePath: folder.path("caches"), directoryHint: .isDirectory) }

@@ -263,6 +263,7 @@ struct MirrorTests {
         #expect(mirror.values == ["a": 1, "b": 2] && passed.take().isEmpty)
         let problems = mirror.drainProblems() + mirror.drainProblems()
         #expect(problems.map(\.code) == [.damaged, .damaged, .damaged])
+        #expect(problems.map { $0.message.contains("continue with the value before") } == [true, true, false])
         mirror.apply([removal("a", 13)])
         #expect(mirror.values == ["b": 2] && passed.take() == ["a": nil])
     }
@@ -274,6 +275,22 @@ struct MirrorTests {
         #expect(mirror.missing(["a": 1, "b": 2, "new": nil]) == ["a": 1, "new": nil])
         mirror.commit(["a": 1, "new": nil], at: 12)
         #expect(mirror.missing(["a": 1, "b": 2, "new": nil]).isEmpty)
+    }
+
+    /// Otherwise a start from the cache would take the value before for the stored one.
+    @Test
+    mutating func positionIsUnknownWhileAValueCannotBeDecoded() {
+        #expect(mirror.position?.revision == 10)
+        mirror.apply([event("a", "{broken", 11)])
+        #expect(mirror.position == nil)
+        mirror.apply([event("a", "3", 12)])
+        #expect(mirror.position?.revision == 12)
+        mirror.apply([event("a", "{broken", 13)])
+        mirror.apply([removal("a", 14)])
+        #expect(mirror.position?.revision == 14)
+        mirror.apply([event("a", "{broken", 15)])
+        mirror.commit(["a": 1], at: 16)
+        #expect(mirror.position?.revision == 15)
     }
 
     @Test

@@ -5,7 +5,7 @@ extension PropertyListValue {
     ///
     /// Dates, data and special numbers are objects with one member: `{"$date":"2026-11-20T22:00:00Z"}`, `{"$data":"AQI="}`,
     /// `{"$real":"inf"}`. A number without a fraction and an exponent is an integer. The text may have spaces and line breaks between
-    /// its tokens. What `json()` returns gives an equal value.
+    /// its tokens. What `json()` returns gives an equal value, except for one with a form of a newer version, for which it throws.
     ///
     /// - Parameter text: One value; `null` isn't one, except as an element of an array.
     /// - Throws: `unreadable` if the text isn't JSON, or is nested too deeply, or has a form that this version doesn't know, with the

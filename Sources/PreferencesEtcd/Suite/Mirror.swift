@@ -25,10 +25,10 @@ struct Mirror: Sendable {
     var pass: @Sendable ([String: PropertyListValue?], Int64?) -> Void = { _, _ in }
     private(set) var entries: [Data: Entry] = [:]
     /// The values by name; for one that can't be decoded, the last one that could, so that a typo of an operator doesn't set a fleet to
-    /// its defaults.
+    /// its defaults. A value of another type can be decoded, and replaces the one before.
     private(set) var values: [String: PropertyListValue] = [:]
-    /// The keys whose values can't be decoded.
-    private var undecodable: Set<Data> = []
+    /// The keys whose stored value can't be decoded, or whose name is invalid.
+    private var unreadable: Set<Data> = []
     /// The revision up to which the mirror is complete; zero until the suite was read.
     private(set) var revision: Int64 = 0
     /// The number of the cluster that the values are of; `nil` if it is unknown.
@@ -171,8 +171,10 @@ struct Mirror: Sendable {
 
     /// The position of the values; `nil` if the suite was not read yet, or has what the cache lacks: values that can't be decoded, or one
     /// with the name of the position's entry.
+    ///
+    /// A start with a position would take the value before for the stored one, and a write of it would change nothing.
     var position: Position? {
-        guard revision > 0, undecodable.isEmpty, values[OfflineCopy.Origin.name] == nil else { return nil }
+        guard revision > 0, unreadable.isEmpty, values[OfflineCopy.Origin.name] == nil else { return nil }
         var position = Position(revision: revision, markRevision: mark?.revision, mark: mark?.keyValue)
         for (key, revision) in ahead { position.ahead[keys.name(of: key) ?? ""] = revision }
         return position
@@ -218,8 +220,8 @@ struct Mirror: Sendable {
             let key = keys.key(of: name)
             guard knownRevision(of: key) < revision else { continue }
             set(value, for: name, &unused)
-            undecodable.remove(key)
             entries[key] = value.map { Entry(modRevision: revision, value: $0) }
+            unreadable.remove(key)
             ahead[key] = revision
         }
         ownRevision = max(ownRevision, revision)
@@ -276,11 +278,10 @@ struct Mirror: Sendable {
         let value = name == nil ? nil : Self.value(of: keyValue)
         let entry = Entry(modRevision: keyValue.modRevision.value, value: value)
         if entries[keyValue.key] == entry { return }
+        unreadable.remove(keyValue.key)
         if value == nil {
+            unreadable.insert(keyValue.key)
             reportUnreadable(keyValue.key)
-            undecodable.insert(keyValue.key)
-        } else {
-            undecodable.remove(keyValue.key)
         }
         entries[keyValue.key] = entry
         ahead[keyValue.key] = nil
@@ -300,7 +301,7 @@ struct Mirror: Sendable {
 
     private mutating func remove(_ key: Data, _ changes: inout [String: PropertyListValue?]) {
         entries[key] = nil
-        undecodable.remove(key)
+        unreadable.remove(key)
         if let name = keys.name(of: key) { set(nil, for: name, &changes) }
     }
 
@@ -327,13 +328,13 @@ struct Mirror: Sendable {
     }
 
     private mutating func reportUnreadable(_ key: Data) {
-        problems.append(
-            PreferenceError(
-                .damaged,
-                "the etcd key \"\(String(decoding: key, as: UTF8.self))\" has an invalid value or an invalid name; it is "
-                    + "skipped and kept. Correct it or delete it"
-            )
-        )
+        let problem =
+            keys.name(of: key) == nil
+            ? "an invalid name; it is skipped and kept"
+            : "an invalid value, which is kept; programs that run continue with the value before, and one that starts without a cache "
+                + "reads its default"
+        let text = "the etcd key \"\(String(decoding: key, as: UTF8.self))\" has \(problem). Correct it or delete it"
+        problems.append(PreferenceError(.damaged, text))
     }
 }
 
