@@ -26,10 +26,13 @@ struct LogCommand: ParsableCommand {
         var words = words[...]
         let place = try options.place(&words)
         guard limit > 0 else { throw Failure(.usage, "--limit takes a number of changes, at least 1") }
-        let changes = try place.changes(of: try place.names(ofNext: &words), limit: limit)
+        let history = try place.changes(of: try place.names(ofNext: &words), limit: limit)
         let redaction = try secrets.redaction(of: place)
-        for change in changes.reversed() {
+        for change in history.changes.reversed() {
             Terminal.write(json ? ShownText(try change.json(redaction)) : try change.text(redaction))
+        }
+        if let compaction = history.compaction {
+            Terminal.warn("these are the changes \(compaction); older ones aren't known")
         }
     }
 }

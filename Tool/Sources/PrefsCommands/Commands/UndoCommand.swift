@@ -28,7 +28,8 @@ struct UndoCommand: ParsableCommand {
         var words = words[...]
         let place = try options.place(&words)
         let names = try place.names(ofNext: &words)
-        let changes = try place.changes(of: names, limit: yes ? 1 : 10)
+        let advice = "Nothing was changed; set a value with `prefs write`"
+        let changes = try place.changes(of: names, limit: yes ? 1 : 10, advice: advice).changes
         guard let newest = changes.last else { return }
         let redaction = try secrets.redaction(of: place)
         if yes {

@@ -53,7 +53,7 @@ struct ChangeHistory {
 
     /// The oldest first.
     let changes: [Change]
-    /// The reason why older changes aren't known, to be continued with "so older changes aren't known"; `nil` if these are all.
+    /// The place after which changes are known, for messages; `nil` if these are all, or if older ones weren't wanted.
     let compaction: String?
     private let unit: String
     private let name: String?
@@ -95,14 +95,30 @@ struct ChangeHistory {
         )
     }
 
+    /// Returns the newest changes, up to a limit.
+    func suffix(_ limit: Int) -> ChangeHistory {
+        ChangeHistory(
+            changes: changes.suffix(limit),
+            compaction: changes.count > limit ? nil : compaction,
+            unit: unit,
+            name: name
+        )
+    }
+
+    private init(changes: [Change], compaction: String?, unit: String, name: String?) {
+        (self.changes, self.compaction, self.unit, self.name) = (changes, compaction, unit, name)
+    }
+
     /// Returns the failure if no change is known.
-    func nothing(in place: any Place) -> Failure {
+    ///
+    /// - Parameter advice: What to do instead.
+    func nothing(in place: any Place, advice: String?) -> Failure {
         let what = name.map { "\"\($0)\"" } ?? "anything"
         guard let compaction else { return Failure(.absent, "no \(unit) of \(place.title) changes \(what)") }
         return Failure(
             .absent,
-            "no \(unit) of \(place.title) changes \(what) \(compaction); the values from before that aren't known. Nothing was "
-                + "changed; set a value with `prefs write`"
+            "no \(unit) of \(place.title) changes \(what) \(compaction); the values from before that aren't known"
+                + (advice.map { ". \($0)" } ?? "")
         )
     }
 }

@@ -192,12 +192,14 @@ extension Place {
     }
 
     /// Returns the newest known changes, the oldest first; throws if there are none.
-    func changes(of names: [String]?, limit: Int) throws -> [ChangeHistory.Change] {
+    ///
+    /// - Parameter advice: The advice if none is known because of a compaction.
+    func changes(of names: [String]?, limit: Int, advice: String? = nil) throws -> ChangeHistory {
         // A suite without a value has a history.
         guard try isShared || exists() else { throw missing }
         let history = try history(of: names, limit: limit)
-        guard history.changes.isEmpty else { return history.changes.suffix(limit) }
-        throw try exists() ? history.nothing(in: self) : missing
+        guard history.changes.isEmpty else { return history.suffix(limit) }
+        throw try exists() ? history.nothing(in: self, advice: advice) : missing
     }
 
     /// Returns the program's schema, or `nil` without one or if it can't be read, which is reported on standard error.
