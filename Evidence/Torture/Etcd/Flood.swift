@@ -18,7 +18,7 @@ enum Flood {
     /// The puts that are under way at the same time.
     private static let parallelPuts = 16
     private static let patience = Duration.seconds(60)
-    /// The highest ratio of the 99th percentiles; on a shared machine it varies from 0.7 to 1.5.
+    /// The highest ratio of the 99th percentiles; few writes decide it.
     private static let limit = 3.0
 
     private enum Place: CaseIterable { case none, otherProcess, sameProcess }

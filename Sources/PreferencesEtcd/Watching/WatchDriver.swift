@@ -314,7 +314,7 @@ final class WatchDriver: Sendable {
         }
     }
 
-    /// What `next` waits for.
+    /// The end of a wait for the next input.
     private enum Next {
         case stop
         case input(WatchStateMachine.Input)
