@@ -21,8 +21,6 @@ final class OfflineCopy: Sendable {
 
     /// The origin of the values: the suite, the cluster, and the position in its history.
     struct Origin: Hashable, Sendable {
-        /// The name of its entry, which is the library's own.
-        static let name = "preferences.etcd"
         var prefix: String
         var suite: String
         /// The number of the cluster; `nil` if none has answered yet.
@@ -112,17 +110,20 @@ final class OfflineCopy: Sendable {
                 var values = try file.load()
                 var problems = file.drainProblems()
                 var origin: Origin?
-                if let entry = values.removeValue(forKey: Origin.name) {
+                if let entry = values.removeValue(forKey: Mirror.Position.entryName) {
                     origin = Origin(stored: entry)
                     if origin == nil {
                         problems.append(
-                            PreferenceError(.damaged, "the entry \(Origin.name) of \(path) is invalid; it is replaced")
+                            PreferenceError(
+                                .damaged,
+                                "the entry \(Mirror.Position.entryName) of \(path) is invalid; it is replaced"
+                            )
                         )
                     }
                 } else if problems.isEmpty {
                     let mine = Origin(prefix: prefix, suite: suite)
                     do throws(PreferenceError) {
-                        guard try file.write([Origin.name: mine.stored], if: .noOrigin) else { continue }
+                        guard try file.write([Mirror.Position.entryName: mine.stored], if: .noOrigin) else { continue }
                     } catch {
                         // It can be read all the same.
                         note(error)
@@ -159,16 +160,16 @@ final class OfflineCopy: Sendable {
         state.withLock { state in
             guard state != nil, lock(&state), let current = state else { return }
             guard var (changes, origin) = next(current.names != nil) else { return }
-            if changes[Origin.name] != nil { origin.position = nil }
+            if changes[Mirror.Position.entryName] != nil { origin.position = nil }
             for name in current.names ?? [] where changes[name] == nil { changes.updateValue(nil, forKey: name) }
             let isNew = isPositionNeeded && origin != current.origin || !origin.continues(current.origin)
             guard !changes.isEmpty || isNew || current.isDamaged else { return }
             do throws(PreferenceError) {
-                try current.file.write(changes.merging([Origin.name: origin.stored]) { $1 })
+                try current.file.write(changes.merging([Mirror.Position.entryName: origin.stored]) { $1 })
                 if current.isDamaged { try current.file.compact() }
                 state = State(file: current.file, lock: current.lock, origin: origin)
             } catch {
-                restore(changes.filter { $0.key != Origin.name })
+                restore(changes.filter { $0.key != Mirror.Position.entryName })
                 note(error)
             }
             current.file.drainProblems().forEach(note)
@@ -184,7 +185,7 @@ final class OfflineCopy: Sendable {
             guard let lock = try OfflineFile.lock(current.file.path) else { return false }
             // The other store may have written since.
             let file = OfflineFile(path: current.file.path)
-            let names = Set(try file.load().keys).subtracting([Origin.name])
+            let names = Set(try file.load().keys).subtracting([Mirror.Position.entryName])
             let isDamaged = current.isDamaged || !file.drainProblems().isEmpty
             state = State(file: file, lock: lock, names: names, origin: current.origin, isDamaged: isDamaged)
             self.lastFailure.withLock { $0 = nil }
@@ -222,7 +223,7 @@ extension PreferenceError {
 extension PreferenceCondition {
     /// No store has opened the file yet.
     fileprivate static var noOrigin: PreferenceCondition {
-        PreferenceCondition(values: [OfflineCopy.Origin.name: nil])
+        PreferenceCondition(values: [Mirror.Position.entryName: nil])
     }
 }
 

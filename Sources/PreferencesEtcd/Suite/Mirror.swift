@@ -160,6 +160,8 @@ struct Mirror: Sendable {
 
     /// The place of the values in the history, with which a later start can continue.
     struct Position: Hashable, Sendable {
+        /// The name of its entry in the cache, which is the library's own.
+        static let entryName = "preferences.etcd"
         /// The revision up to which the values are complete.
         var revision: Int64
         /// The names that this store wrote or removed after it, with the revisions of these writes.
@@ -174,7 +176,7 @@ struct Mirror: Sendable {
     ///
     /// A start with a position would take the value before for the stored one, and a write of it would change nothing.
     var position: Position? {
-        guard revision > 0, unreadable.isEmpty, values[OfflineCopy.Origin.name] == nil else { return nil }
+        guard revision > 0, unreadable.isEmpty, values[Position.entryName] == nil else { return nil }
         var position = Position(revision: revision, markRevision: mark?.revision, mark: mark?.keyValue)
         for (key, revision) in ahead { position.ahead[keys.name(of: key) ?? ""] = revision }
         return position
