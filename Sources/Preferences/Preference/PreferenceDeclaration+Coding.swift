@@ -135,7 +135,7 @@ extension PreferenceDeclaration {
             value = try decodeUnchecked(stored, &problems, fillsOnly: isText)
             if let value, let options, let reason = options.reasonToReject(value) {
                 let shown = shown(reason)
-                let message = isText ? "the text is not allowed: \(shown)" : "the stored value is not allowed: \(shown)"
+                let message = isText ? "the text is not allowed: \(shown)" : "the value is not allowed: \(shown)"
                 failure = PreferenceError(.invalid, name: name, message)
             }
         } catch {
@@ -192,7 +192,7 @@ extension PreferenceDeclaration {
                 name: name,
                 isText
                     ? "the text can't be decoded as \(Value.self)"
-                    : "the stored value can't be decoded as \(Value.self)",
+                    : "the value can't be decoded as \(Value.self)",
                 cause: error
             )
         // The error of a member is the error of the whole value, which is already redacted.

@@ -238,7 +238,7 @@ extension PreferenceError {
             code,
             name: name,
             code == .invalid
-                ? "the stored value is not allowed: \(Self.redactedReason)"
+                ? "the value is not allowed: \(Self.redactedReason)"
                 : "expected \(type), found \(String.redacted)"
         )
     }

@@ -144,7 +144,7 @@ struct UnreadableValueTests {
         let system = PreferenceStore(.system(Source(FileBackend(path: path, isReadOnly: true))))
         #expect(
             try messages(in: .layered([.inMemory(["volume": 11]), system, .inMemory(["volume": 7])])) == [
-                "preference \"volume\": the stored value is not allowed: 11 is rejected by the preference's rule; "
+                "preference \"volume\": the value is not allowed: 11 is rejected by the preference's rule; "
                     + "the next layer's value is used \(kept)",
                 #"preference "volume": expected Int, found string "loud" (system layer, \#(path), line 1); "#
                     + "the next layer's value is used \(kept)",

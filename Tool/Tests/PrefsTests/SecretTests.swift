@@ -46,6 +46,10 @@ struct SecretTests {
             "app --yes",
             "--file config/app/preferences.jsonl",
         ],
+        "log": [
+            "app", "app --json", "app session", "app sid --json", "app token", "app token --json",
+            "--file config/app/preferences.jsonl",
+        ],
         "check": ["app", "app --json", "app --repair", "--file config/app/preferences.jsonl"],
         "compact": ["app"],
         "export": [
