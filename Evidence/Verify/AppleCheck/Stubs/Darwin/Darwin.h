@@ -131,6 +131,7 @@ int pipe(int [2]);
 int usleep(uint32_t);
 int atexit(void (*)(void));
 uid_t geteuid(void);
+int gethostname(char *, unsigned long);
 int issetugid(void);
 int rename(const char *, const char *);
 char *getenv(const char *);
