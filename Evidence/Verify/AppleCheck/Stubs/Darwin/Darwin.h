@@ -131,7 +131,7 @@ int pipe(int [2]);
 int usleep(uint32_t);
 int atexit(void (*)(void));
 uid_t geteuid(void);
-int gethostname(char *, unsigned long);
+int gethostname(char *, size_t);
 int issetugid(void);
 int rename(const char *, const char *);
 char *getenv(const char *);
