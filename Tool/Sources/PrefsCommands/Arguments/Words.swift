@@ -23,3 +23,14 @@ extension ArraySlice<String> {
         )
     }
 }
+
+extension Place {
+    /// Returns the name that the rest of a command line consists of, with the former names of its preference; `nil` if that is empty.
+    ///
+    /// A write also removes the former names, which are restored with the value.
+    func names(ofNext words: inout ArraySlice<String>) throws -> [String]? {
+        let name = words.isEmpty ? nil : try words.nextName()
+        try words.end()
+        return try name.map { FormerNames(try readableSchema()).names(of: $0) }
+    }
+}

@@ -112,12 +112,12 @@ struct ChangeHistory {
     /// Returns the failure if no change is known.
     ///
     /// - Parameter advice: What to do instead.
-    func nothing(in place: any Place, advice: String?) -> Failure {
+    func nothing(in place: String, advice: String?) -> Failure {
         let what = name.map { "\"\($0)\"" } ?? "anything"
-        guard let compaction else { return Failure(.absent, "no \(unit) of \(place.title) changes \(what)") }
+        guard let compaction else { return Failure(.absent, "no \(unit) of \(place) changes \(what)") }
         return Failure(
             .absent,
-            "no \(unit) of \(place.title) changes \(what) \(compaction); the values from before that aren't known"
+            "no \(unit) of \(place) changes \(what) \(compaction); the values from before that aren't known"
                 + (advice.map { ". \($0)" } ?? "")
         )
     }

@@ -182,15 +182,6 @@ extension Place {
         }.sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
     }
 
-    /// Returns the name that the rest of a command line consists of, with the former names of its preference; `nil` if that is empty.
-    ///
-    /// A write also removes the former names, which are restored with the value.
-    func names(ofNext words: inout ArraySlice<String>) throws -> [String]? {
-        let name = words.isEmpty ? nil : try words.nextName()
-        try words.end()
-        return try name.map { FormerNames(try readableSchema()).names(of: $0) }
-    }
-
     /// Returns the newest known changes, the oldest first; throws if there are none.
     ///
     /// - Parameter advice: The advice if none is known because of a compaction.
@@ -199,7 +190,7 @@ extension Place {
         guard try isShared || exists() else { throw missing }
         let history = try history(of: names, limit: limit)
         guard history.changes.isEmpty else { return history.suffix(limit) }
-        throw try exists() ? history.nothing(in: self, advice: advice) : missing
+        throw try exists() ? history.nothing(in: title, advice: advice) : missing
     }
 
     /// Returns the program's schema, or `nil` without one or if it can't be read, which is reported on standard error.
