@@ -190,7 +190,7 @@ package final class LogFile<Contents: AnyObject & Sendable>: Sendable {
         }
     }
 
-    /// Makes the report in a child of `fork` that its parent's thread was to make.
+    /// Schedules, in a child of `fork`, the report that a thread of its parent would have made.
     func resumeReports() {
         if background.withLock({ $0.beginSchedule() }) { notifier.run(reportJob) }
     }
@@ -347,12 +347,12 @@ package final class LogFile<Contents: AnyObject & Sendable>: Sendable {
 struct LogBackground {
     var observer: LogObserver?
     var watch: Watch?
-    /// What the observer has to be notified of, in addition to changes and damage; nil if no report has to be made.
+    /// The next notification of the observer, with the errors and copies that it gets beside changes and damage; nil if none is due.
     private var report: Report?
     /// Whether a job is scheduled that makes the report.
     private var isScheduled = false
-    /// The thread that makes reports. It repeats until there are none, so that two never overlap, and an observer that waits
-    /// holds one thread, however much happens meanwhile.
+    /// The thread that makes reports. It repeats until there are none, so two never overlap, and an observer that waits blocks one
+    /// thread only.
     private var reporter: UInt?
 
     struct Report {

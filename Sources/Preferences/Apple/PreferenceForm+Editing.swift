@@ -81,6 +81,11 @@ struct FieldEditor: Sendable {
     let preference: any EditablePreference
     let history: Binding<FieldHistory>
 
+    /// Returns whether both edit the same preference; a field may be given another one while its control is in use.
+    func isSame(as other: FieldEditor) -> Bool {
+        AnyPreference(base: preference) == AnyPreference(base: other.preference)
+    }
+
     /// Returns a binding to a part of a form, or to another type that stands for it.
     func binding<Part: Sendable>(
         _ get: @escaping @Sendable (PropertyListValue?) -> Part,

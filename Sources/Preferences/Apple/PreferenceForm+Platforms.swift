@@ -16,17 +16,13 @@ struct FieldDrag {
     let editor: FieldEditor
 
     /// Returns the value if it is that of the preference in a field.
-    func value(in editor: FieldEditor) -> Double? { isOf(editor) ? value : nil }
+    func value(in editor: FieldEditor) -> Double? { editor.isSame(as: self.editor) ? value : nil }
 
     /// Keeps a value until the drag ends; returns false for that of another preference, whose field the control shows now.
     mutating func keep(_ value: Double, in editor: FieldEditor) -> Bool {
-        guard isOf(editor) else { return false }
+        guard editor.isSame(as: self.editor) else { return false }
         self.value = value
         return true
-    }
-
-    private func isOf(_ editor: FieldEditor) -> Bool {
-        AnyPreference(base: self.editor.preference) == AnyPreference(base: editor.preference)
     }
 }
 
@@ -142,7 +138,9 @@ struct FieldColor: View {
     private var color: Binding<Color> {
         let (picked, editor) = ($picked, editor)
         return Binding {
-            guard let color = picked.wrappedValue, color.isOf(editor) else { return editor.color.wrappedValue }
+            guard let color = picked.wrappedValue, color.editor.isSame(as: editor) else {
+                return editor.color.wrappedValue
+            }
             return color.color
         } set: { color, _ in
             picked.wrappedValue = PickedColor(color: color, editor: editor)
@@ -160,10 +158,6 @@ struct FieldColor: View {
 private struct PickedColor {
     let color: Color
     let editor: FieldEditor
-
-    func isOf(_ editor: FieldEditor) -> Bool {
-        AnyPreference(base: self.editor.preference) == AnyPreference(base: editor.preference)
-    }
 }
 
 extension EnvironmentValues {

@@ -82,8 +82,9 @@ private final class CanaryBackend: PreferenceBackend {
     private func update() -> Bool {
         let (host, problems) = state.withLock { state -> (PreferenceBackendHost?, [PreferenceError]) in
             guard let host = state.host else { return (nil, []) }
-            // Under the lock, so that an older reading never follows a newer one.
-            let stored = store.contents
+            // Under the lock, so that an older reading never follows a newer one. Opens and reports nothing: an issue handler may use
+            // the store.
+            let stored = store.contentsOpen
             var problems: [PreferenceError] = []
             for (name, change) in state.stored.changes(to: stored) {
                 do throws(PreferenceError) {

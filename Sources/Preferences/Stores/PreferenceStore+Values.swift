@@ -61,7 +61,8 @@ extension PreferenceStore {
     }
 
     /// Removes everything that this store itself holds, as one change, except the records of migrations and imports,
-    /// `preferences.version` and `preferences.imported`: these would otherwise run again over new data.
+    /// `preferences.version` and `preferences.imported`, as these would otherwise run again over new data, and the schema of a suite on
+    /// etcd, `preferences.schema`.
     ///
     /// If the stored values can't be read, nothing is removed and the error is reported. Over `userDefaults(_:)`, also a stored value
     /// is removed that equals the registered one.

@@ -38,6 +38,8 @@ final class OfflineCopy: Sendable {
         var names: Set<String>?
         var origin: Origin?
         var isDamaged = false
+        /// The time when the file could not be locked, which is reported once and tried again after `retryInterval`.
+        var lastFailure: ContinuousClock.Instant?
     }
 
     private let place: URL
@@ -46,8 +48,6 @@ final class OfflineCopy: Sendable {
     /// The open file; `nil` before, and if it can't be used.
     private let state = Lock<State?>(nil)
     private let problems = Lock<[PreferenceError]>([])
-    /// The time when the file could not be locked, which is reported once and tried again after `retryInterval`.
-    private let lastFailure = Lock<ContinuousClock.Instant?>(nil)
     private static let retryInterval = Duration.seconds(10)
 
     /// Creates a cache at a file, or for a folder, in a file of it.
@@ -160,7 +160,6 @@ final class OfflineCopy: Sendable {
         state.withLock { state in
             guard state != nil, lock(&state), let current = state else { return }
             guard var (changes, origin) = next(current.names != nil) else { return }
-            if changes[Mirror.Position.entryName] != nil { origin.position = nil }
             for name in current.names ?? [] where changes[name] == nil { changes.updateValue(nil, forKey: name) }
             let isNew = isPositionNeeded && origin != current.origin || !origin.continues(current.origin)
             guard !changes.isEmpty || isNew || current.isDamaged else { return }
@@ -179,8 +178,7 @@ final class OfflineCopy: Sendable {
     /// Locks the file if no other store has; returns whether this one has the lock.
     private func lock(_ state: inout State?) -> Bool {
         guard let current = state, current.lock == nil else { return true }
-        let lastFailure = self.lastFailure.withLock { $0 }
-        if let lastFailure, .now - lastFailure < Self.retryInterval { return false }
+        if let lastFailure = current.lastFailure, .now - lastFailure < Self.retryInterval { return false }
         do {
             guard let lock = try OfflineFile.lock(current.file.path) else { return false }
             // The other store may have written since.
@@ -188,11 +186,10 @@ final class OfflineCopy: Sendable {
             let names = Set(try file.load().keys).subtracting([Mirror.Position.entryName])
             let isDamaged = current.isDamaged || !file.drainProblems().isEmpty
             state = State(file: file, lock: lock, names: names, origin: current.origin, isDamaged: isDamaged)
-            self.lastFailure.withLock { $0 = nil }
             return true
         } catch {
-            self.lastFailure.withLock { $0 = .now }
-            if lastFailure == nil {
+            state?.lastFailure = .now
+            if current.lastFailure == nil {
                 note(
                     PreferenceError(.unavailable, "the cache can't be written; check who owns its folder", cause: error)
                 )

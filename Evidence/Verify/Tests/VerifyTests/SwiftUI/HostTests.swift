@@ -1,7 +1,7 @@
 import SwiftUI
 import Testing
 
-/// What the mock of SwiftUI must do as SwiftUI does.
+/// Tests of the mock of SwiftUI, which must behave as SwiftUI does.
 @MainActor
 struct HostTests {
     private struct Row: View {
