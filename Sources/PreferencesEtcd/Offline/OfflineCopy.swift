@@ -159,7 +159,8 @@ final class OfflineCopy: Sendable {
     ) {
         state.withLock { state in
             guard state != nil, lock(&state), let current = state else { return }
-            guard var (changes, origin) = next(current.names != nil) else { return }
+            guard let (newest, origin) = next(current.names != nil) else { return }
+            var changes = newest
             for name in current.names ?? [] where changes[name] == nil { changes.updateValue(nil, forKey: name) }
             let isNew = isPositionNeeded && origin != current.origin || !origin.continues(current.origin)
             guard !changes.isEmpty || isNew || current.isDamaged else { return }
