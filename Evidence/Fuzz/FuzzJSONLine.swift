@@ -16,6 +16,7 @@ public func fuzzJSONLine(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
     )
     // As an object over several lines.
     checkTable([bytes])
+    checkLinesTogether([bytes])
     return 0
 }
 
@@ -77,7 +78,34 @@ private func checkBeginning(of bytes: UnsafeRawBufferPointer, isFirst: Bool, ent
     }
 }
 
-/// Reads a file's lines into a table, as the store does, and into a dictionary: the same lines must be damaged, for the
+/// Reads a file's lines into a table together, as the store does, and one by one: the same values must result.
+private func checkLinesTogether(_ fileLines: [UnsafeRawBufferPointer]) {
+    var (bytes, number, start) = ([] as [UInt8], 0, 0)
+    var together = ValueTable()
+    var oneByOne = ValueTable()
+    for line in fileLines {
+        do { try oneByOne.read(line, isFirst: number == 0) } catch {}  // read the same below
+        number += 1
+        bytes += line
+        bytes.append(UInt8(ascii: "\n"))
+    }
+    number = 0
+    bytes.withUnsafeBytes { bytes in
+        while start < bytes.count {
+            if number > 0 {
+                let read = together.readPlainLines(UnsafeRawBufferPointer(rebasing: bytes[start...]))
+                (start, number) = (start + read.byteCount, number + read.lineCount)
+            }
+            guard let end = bytes[start...].firstIndex(of: UInt8(ascii: "\n")) else { return }
+            let line = UnsafeRawBufferPointer(rebasing: bytes[start..<end])
+            do { try together.read(line, isFirst: number == 0) } catch {}
+            (start, number) = (end + 1, number + 1)
+        }
+    }
+    check(together.dictionary == oneByOne.dictionary && together.count == oneByOne.count, "lines together say something else")
+}
+
+/// Reads a file's lines into a table and into a dictionary: the same lines must be damaged, for the
 /// same reasons, and the same values must result, also of names that were set or removed in between.
 private func checkTable(_ fileLines: [UnsafeRawBufferPointer]) {
     var table = ValueTable()

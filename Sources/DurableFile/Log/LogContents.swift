@@ -13,6 +13,9 @@ package protocol LogContents: AnyObject, Sendable {
     /// Applies one line, completely or not at all; `isFirst` for the first line of a file, which may begin with a byte
     /// order mark.
     func read(_ line: UnsafeRawBufferPointer, isFirst: Bool) -> LineReading
+    /// Applies complete lines at the start of some bytes, as `read` does for each, and returns how many bytes, with their ends, and lines
+    /// these are: those that it can read fast together. Not called for the first line of a file.
+    func readLines(_ bytes: UnsafeRawBufferPointer) -> (byteCount: Int, lineCount: Int)
     /// Returns the length in bytes of the object that `bytes` begin with and that spans several lines; `nil` if there
     /// is no such object, or not all of it is there.
     func lengthOfObject(_ bytes: UnsafeRawBufferPointer, isFirst: Bool) -> Int?
@@ -46,6 +49,8 @@ extension LogContents {
     package func empty() -> Self { Self() }
 
     package func expect(_ byteCount: Int) {}
+
+    package func readLines(_ bytes: UnsafeRawBufferPointer) -> (byteCount: Int, lineCount: Int) { (0, 0) }
 
     package func lengthOfObject(_ bytes: UnsafeRawBufferPointer, isFirst: Bool) -> Int? { nil }
 

@@ -156,7 +156,15 @@ struct LogReader {
     ) throws(LogError) -> Int {
         var (start, search, count, damagedCount) = (0, searched, 0, 0)
         var refusal: String?
-        while var end = bytes.firstNewline(from: search) {
+        while true {
+            // The first line decides of what kind the file is, and may begin with a byte order mark.
+            if position.hasEntry, search == start, position.offset + Int64(start) > 0 {
+                let lines = contents.readLines(UnsafeRawBufferPointer(rebasing: bytes[start...]))
+                start += lines.byteCount
+                count += lines.lineCount
+                search = start
+            }
+            guard var end = bytes.firstNewline(from: search) else { break }
             var line = UnsafeRawBufferPointer(rebasing: bytes[start..<end])
             let isFirst = position.offset == 0 && start == 0
             var lineCount = 1

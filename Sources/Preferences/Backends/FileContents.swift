@@ -42,6 +42,10 @@ final class FileContents: LogContents, @unchecked Sendable {  // used under its 
         }
     }
 
+    func readLines(_ bytes: UnsafeRawBufferPointer) -> (byteCount: Int, lineCount: Int) {
+        isLoaded ? (0, 0) : table.readPlainLines(bytes)
+    }
+
     func lengthOfObject(_ bytes: UnsafeRawBufferPointer, isFirst: Bool) -> Int? {
         JSONLine.lengthOfObject(bytes, isFirst: isFirst)
     }

@@ -11,9 +11,11 @@ struct JSONScanner {
     }
 
     private let bytes: UnsafeRawBufferPointer
+    // Not that of the bytes, which is computed at each use.
+    private let end: Int
     private var index = 0
 
-    init(_ line: UnsafeRawBufferPointer) { bytes = line }
+    init(_ line: UnsafeRawBufferPointer) { (bytes, end) = (line, line.count) }
 
     /// Returns the next entry of the line.
     ///
@@ -21,16 +23,37 @@ struct JSONScanner {
     @inline(__always)
     mutating func next() -> Step {
         guard take(index == 0 ? "{" : ",") else {
-            return index > 0 && takeEnd() && index == bytes.count && index <= JSONLine.maximumLength ? .end : .unknown
+            return index > 0 && takeEnd() && index == end && index <= JSONLine.maximumLength ? .end : .unknown
         }
         guard let name = key(), !name.isEmpty, bytes[name.lowerBound] != UInt8(ascii: "$") else { return .unknown }
         let start = index
         if takeWord("null") { return .entry(name: name, value: Range(uncheckedBounds: (start, start))) }
-        guard skipValue(nesting: 0) else { return .unknown }
+        guard skipValue() else { return .unknown }
         return .entry(name: name, value: Range(uncheckedBounds: (start, index)))
     }
 
+    /// Returns the entry of the next of several lines if the line is plain: it has one, whose value has neither space nor escapes.
+    /// Otherwise stays in front of it.
+    @inline(__always)
+    mutating func nextPlainLine(longestName: Int) -> (name: Range<Int>, value: Range<Int>)? {
+        let start = index
+        if take("{"), let name = key(), 1...longestName ~= name.count, bytes[name.lowerBound] != UInt8(ascii: "$") {
+            let valueStart = index
+            let isRemoved = takeWord("null")
+            if isRemoved || skipPlainValue(nesting: 0) {
+                let value = Range(uncheckedBounds: (valueStart, isRemoved ? valueStart : index))
+                if takeEnd(), index &- start <= JSONLine.maximumLength, take("\n") { return (name, value) }
+            }
+        }
+        index = start
+        return nil
+    }
+
+    /// The number of bytes before the next line.
+    var offset: Int { index }
+
     /// Scans the end of the object, which `FileLayout` might have marked.
+    @inline(__always)
     private mutating func takeEnd() -> Bool { take("}") || take(" ") && take("}") }
 
     /// Scans an ASCII string without escapes, and the colon after it.
@@ -42,17 +65,17 @@ struct JSONScanner {
 
     @inline(__always)
     private mutating func plainString() -> Range<Int>? {
-        guard index < bytes.count, bytes[index] == UInt8(ascii: "\"") else { return nil }
+        guard index < end, bytes[index] == UInt8(ascii: "\"") else { return nil }
         let start = index &+ 1
-        let end = bytes.firstIndexNotPlain(from: start)
-        guard end < bytes.count, bytes[end] == UInt8(ascii: "\"") else { return nil }
-        index = end &+ 1
-        return Range(uncheckedBounds: (start, end))
+        let stop = bytes.firstIndexNotPlain(from: start)
+        guard stop < end, bytes[stop] == UInt8(ascii: "\"") else { return nil }
+        index = stop &+ 1
+        return Range(uncheckedBounds: (start, stop))
     }
 
     @inline(__always)
     private mutating func take(_ character: Unicode.Scalar) -> Bool {
-        guard index < bytes.count, bytes[index] == UInt8(ascii: character) else { return false }
+        guard index < end, bytes[index] == UInt8(ascii: character) else { return false }
         index &+= 1
         return true
     }
@@ -60,7 +83,7 @@ struct JSONScanner {
     @inline(__always)
     private mutating func takeWord(_ word: StaticString) -> Bool {
         let count = word.utf8CodeUnitCount
-        guard bytes.count &- index >= count, bytes[index] == word.utf8Start[0] else { return false }
+        guard end &- index >= count, bytes[index] == word.utf8Start[0] else { return false }
         for offset in 0..<count where bytes[index &+ offset] != word.utf8Start[offset] { return false }
         index &+= count
         return true
@@ -68,26 +91,30 @@ struct JSONScanner {
 
     // MARK: Values
 
-    private mutating func skipValue(nesting: Int) -> Bool {
-        guard index < bytes.count else { return false }
+    private mutating func skipValue() -> Bool {
         let start = index
-        let isSkipped =
-            switch bytes[index] {
-            case UInt8(ascii: "\""): plainString() != nil
-            case UInt8(ascii: "t"): takeWord("true")
-            case UInt8(ascii: "f"): takeWord("false")
-            case UInt8(ascii: "{"): skipObject(nesting: nesting + 1)
-            case UInt8(ascii: "["): skipArray(nesting: nesting + 1)
-            default: skipNumber()
-            }
         // Nested values are not read separately, so no part is read more than twice.
-        if isSkipped || nesting > 0 { return isSkipped }
+        if skipPlainValue(nesting: 0) { return true }
         var reader = JSONReader(bytes)
         reader.offset = start
         do throws(JSONLineError) { _ = try reader.value(nesting: 0) } catch { return false }
         index = reader.offset
         // A value that extends over several lines can't be written on one line.
         return !bytes[start..<index].contains(UInt8(ascii: "\n"))
+    }
+
+    /// Scans a value without space and escapes.
+    @inline(__always)
+    private mutating func skipPlainValue(nesting: Int) -> Bool {
+        guard index < end else { return false }
+        return switch bytes[index] {
+        case UInt8(ascii: "\""): plainString() != nil
+        case UInt8(ascii: "t"): takeWord("true")
+        case UInt8(ascii: "f"): takeWord("false")
+        case UInt8(ascii: "{"): skipObject(nesting: nesting + 1)
+        case UInt8(ascii: "["): skipArray(nesting: nesting + 1)
+        default: skipNumber()
+        }
     }
 
     /// Scans a number of up to 18 digits with up to 18 fractional digits, which 64 bits or a double can hold.
@@ -98,13 +125,13 @@ struct JSONScanner {
         let count = skipDigits()
         guard 1...18 ~= count, count == 1 || bytes[start] != UInt8(ascii: "0") else { return false }
         if take(".") { guard 1...18 ~= skipDigits() else { return false } }
-        return index == bytes.count || bytes[index] | 0x20 != UInt8(ascii: "e")
+        return index == end || bytes[index] | 0x20 != UInt8(ascii: "e")
     }
 
     @inline(__always)
     private mutating func skipDigits() -> Int {
         let start = index
-        while index < bytes.count, bytes[index] &- UInt8(ascii: "0") < 10 { index &+= 1 }
+        while index < end, bytes[index] &- UInt8(ascii: "0") < 10 { index &+= 1 }
         return index &- start
     }
 
@@ -113,7 +140,7 @@ struct JSONScanner {
         index += 1
         if take("]") { return true }
         repeat {
-            guard skipValue(nesting: nesting) else { return false }
+            guard skipPlainValue(nesting: nesting) else { return false }
         } while take(",")
         return take("]")
     }
@@ -125,7 +152,7 @@ struct JSONScanner {
         if take("}") { return true }
         repeat {
             guard let key = key(), key.isEmpty || bytes[key.lowerBound] != UInt8(ascii: "$") else { return false }
-            guard skipValue(nesting: nesting) else { return false }
+            guard skipPlainValue(nesting: nesting) else { return false }
         } while take(",")
         return take("}")
     }

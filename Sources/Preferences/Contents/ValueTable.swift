@@ -100,11 +100,12 @@ struct ValueTable: ~Copyable, Sendable {
     }
 
     private func index(of name: UnsafeRawBufferPointer) -> Int? {
-        index(of: name, hash: Self.hash(name))
+        index(of: name, hash: name.nameHash)
     }
 
+    /// Returns the index of a name's entry; `rest` is what the caller will append to the text, as far as entries refer to it.
     @inline(__always)
-    private func index(of name: UnsafeRawBufferPointer, hash: UInt64) -> Int? {
+    private func index(of name: UnsafeRawBufferPointer, hash: UInt64, rest: UnsafeRawBufferPointer? = nil) -> Int? {
         guard !places.isEmpty else { return nil }
         return text.withUnsafeBytes { text in
             let mask = places.count &- 1
@@ -114,37 +115,13 @@ struct ValueTable: ~Copyable, Sendable {
                 if number == 0 { return nil }
                 let entry = entries[Int(number) &- 1]
                 if entry.hash == UInt16(truncatingIfNeeded: hash >> 48), Int(entry.nameCount) == name.count,
-                    text.part(entry.nameStart, UInt32(name.count)).isEqual(to: name)
+                    text.part(entry.nameStart, UInt32(name.count), before: rest).isEqual(to: name)
                 {
                     return Int(number) &- 1
                 }
                 place = (place &+ 1) & mask
             }
         }
-    }
-
-    /// Derived from the seed of the standard library, so that an attacker can't choose names that collide.
-    private static let seed = UInt64(bitPattern: Int64("".hashValue))
-
-    @inline(__always)
-    private static func hash(_ bytes: UnsafeRawBufferPointer) -> UInt64 {
-        let count = bytes.count
-        var hash = seed ^ UInt64(truncatingIfNeeded: count)
-        guard count >= 8 else { return mixed(hash ^ bytes.short) }
-        var index = 0
-        while index &+ 8 < count {
-            hash = mixed(hash ^ bytes.loadUnaligned(fromByteOffset: index, as: UInt64.self))
-            index &+= 8
-        }
-        // The last eight bytes, which may overlap those before.
-        return mixed(hash ^ bytes.loadUnaligned(fromByteOffset: count &- 8, as: UInt64.self))
-    }
-
-    /// Returns both halves of the product combined, because the upper one depends on all bits (as in `wyhash`).
-    @inline(__always)
-    private static func mixed(_ word: UInt64) -> UInt64 {
-        let product = word.multipliedFullWidth(by: 0x9e37_79b9_7f4a_7c15)
-        return product.high ^ product.low
     }
 
     private func has(_ name: String) -> Bool {
@@ -257,7 +234,7 @@ struct ValueTable: ~Copyable, Sendable {
     private mutating func add(_ name: UnsafeRawBufferPointer) -> Bool {
         guard name.isASCII, fits(name, count: name.count) else { return false }
         makeRoom()
-        add(name, hash: Self.hash(name), start: values.count, length: Entry.isSet)
+        add(name, at: text.count, hash: name.nameHash, start: values.count, length: Entry.isSet)
         text.append(contentsOf: name)
         return true
     }
@@ -302,11 +279,67 @@ struct ValueTable: ~Copyable, Sendable {
         for _ in 0..<stepCount { set(scanner.next(), of: line) }
     }
 
+    /// Applies the plain lines at the start of some bytes, as `read` does; returns how many bytes, with their ends, and lines these
+    /// are.
+    ///
+    /// Their text is kept as it is, in one piece, instead of name by name.
+    mutating func readPlainLines(_ bytes: UnsafeRawBufferPointer) -> (byteCount: Int, lineCount: Int) {
+        guard !isOverfull, text.count + bytes.count < Int(UInt32.max) else { return (0, 0) }
+        var scanner = JSONScanner(bytes)
+        // The number of bytes that are in the text already, and those that aren't.
+        var (keptCount, rest) = (0, bytes)
+        var lineCount = 0
+        while let line = scanner.nextPlainLine(longestName: Int(UInt16.max)) {
+            lineCount += 1
+            // A brace and a quote precede the name.
+            let lineStart = line.name.lowerBound - 2
+            let name = bytes.part(UInt32(truncatingIfNeeded: line.name.lowerBound), UInt32(line.name.count))
+            let hash = name.nameHash
+            let index = index(of: name, hash: hash, rest: rest)
+            unusedCount += scanner.offset &- lineStart
+            if index == nil {
+                if line.value.isEmpty { continue }
+                if !hasRoom {
+                    // Up to this line, of which no entry is yet: making room may drop text without one.
+                    text.append(contentsOf: UnsafeRawBufferPointer(rebasing: bytes[keptCount..<lineStart]))
+                    keptCount = lineStart
+                    rest = UnsafeRawBufferPointer(rebasing: bytes[keptCount...])
+                    unusedCount -= scanner.offset - lineStart
+                    makeRoom()
+                    unusedCount += scanner.offset - lineStart
+                }
+                count += 1
+                unusedCount &-= name.count
+            }
+            // The offset in the text of these bytes' beginning; below zero if what came before was repacked.
+            let start = text.count &- keptCount
+            let (valueStart, length) = (start &+ line.value.lowerBound, line.value.count)
+            if let index {
+                if entries[index].length == Entry.isSet {
+                    let value = UnsafeRawBufferPointer(rebasing: bytes[line.value])
+                    set(value.isEmpty ? nil : Self.parsed(value), at: index)
+                    continue
+                }
+                let old = exchange(&entries[index].length, with: UInt32(truncatingIfNeeded: length))
+                entries[index].start = UInt32(truncatingIfNeeded: valueStart)
+                count += (length > 0 ? 1 : 0) - (old > 0 ? 1 : 0)
+                unusedCount += Int(old)
+            } else {
+                let nameStart = start &+ line.name.lowerBound
+                add(name, at: nameStart, hash: hash, start: valueStart, length: UInt32(truncatingIfNeeded: length))
+            }
+            unusedCount &-= length
+        }
+        text.append(contentsOf: UnsafeRawBufferPointer(rebasing: bytes[keptCount..<scanner.offset]))
+        discardText(0)
+        return (scanner.offset, lineCount)
+    }
+
     private mutating func set(_ step: JSONScanner.Step, of line: UnsafeRawBufferPointer) {
         guard case .entry(let nameRange, let valueRange) = step else { return }
         let name = UnsafeRawBufferPointer(rebasing: line[nameRange])
         let value = UnsafeRawBufferPointer(rebasing: line[valueRange])
-        let hash = Self.hash(name)
+        let hash = name.nameHash
         if let index = index(of: name, hash: hash) { return set(text: value, at: index) }
         // The bytes from the name to the end of the value, including the quote and the colon between them.
         let both = UnsafeRawBufferPointer(rebasing: line[nameRange.lowerBound..<valueRange.upperBound])
@@ -317,7 +350,7 @@ struct ValueTable: ~Copyable, Sendable {
         makeRoom()
         count += 1
         let start = text.count + valueRange.lowerBound - nameRange.lowerBound
-        add(name, hash: hash, start: start, length: UInt32(value.count))
+        add(name, at: text.count, hash: hash, start: start, length: UInt32(value.count))
         text.append(contentsOf: both)
     }
 
@@ -346,11 +379,17 @@ struct ValueTable: ~Copyable, Sendable {
         name.count <= Int(UInt16.max) && text.count + count < Int(UInt32.max)
     }
 
-    /// Adds an entry for a name that the caller then appends to the text; call after `makeRoom`.
-    private mutating func add(_ name: UnsafeRawBufferPointer, hash: UInt64, start: Int, length: UInt32) {
+    /// Adds an entry for a name, which the caller then appends to the text so that it is at `nameStart`; call after `makeRoom`.
+    private mutating func add(
+        _ name: UnsafeRawBufferPointer,
+        at nameStart: Int,
+        hash: UInt64,
+        start: Int,
+        length: UInt32
+    ) {
         entries.append(
             Entry(
-                nameStart: UInt32(text.count),
+                nameStart: UInt32(nameStart),
                 nameCount: UInt16(name.count),
                 hash: UInt16(truncatingIfNeeded: hash >> 48),
                 start: UInt32(start),
@@ -369,9 +408,12 @@ struct ValueTable: ~Copyable, Sendable {
         }
     }
 
+    /// Whether there is a place for one more entry.
+    private var hasRoom: Bool { (entries.count + 1) * 4 <= places.count * 3 }
+
     /// Ensures that there is a place for one more entry; first removes entries without a value if they are the majority.
     private mutating func makeRoom() {
-        guard (entries.count + 1) * 4 > places.count * 3 else { return }
+        guard !hasRoom else { return }
         if entries.count > 2 * count + 16 { dropEmptyEntries() }
         makePlaces(entries.count + 1)
     }
@@ -382,7 +424,7 @@ struct ValueTable: ~Copyable, Sendable {
         while placeCount < 2 * entryCount { placeCount *= 2 }
         places = Array(repeating: 0, count: placeCount)
         for (index, entry) in entries.enumerated() {
-            let hash = text.withUnsafeBytes { Self.hash($0.part(entry.nameStart, UInt32(entry.nameCount))) }
+            let hash = text.withUnsafeBytes { $0.part(entry.nameStart, UInt32(entry.nameCount)).nameHash }
             place(index + 1, by: hash)
         }
     }
@@ -422,41 +464,5 @@ struct ValueTable: ~Copyable, Sendable {
                 text.append(contentsOf: old.part(entry.start, entry.length))
             }
         }
-    }
-}
-
-extension UnsafeRawBufferPointer {
-    /// Up to seven bytes as a number; different bytes of the same count have different numbers.
-    fileprivate var short: UInt64 {
-        if count >= 4 {
-            let (first, last) = (
-                loadUnaligned(as: UInt32.self), loadUnaligned(fromByteOffset: count &- 4, as: UInt32.self)
-            )
-            return UInt64(first) << 32 | UInt64(last)
-        }
-        return count == 0 ? 0 : UInt64(self[0]) << 16 | UInt64(self[count / 2]) << 8 | UInt64(self[count &- 1])
-    }
-
-    fileprivate func part(_ start: UInt32, _ count: UInt32) -> UnsafeRawBufferPointer {
-        UnsafeRawBufferPointer(rebasing: self[Int(start)..<Int(start) + Int(count)])
-    }
-}
-
-extension String {
-    /// The same name in ASCII, if its only other characters are canonically equivalent to ASCII ones; otherwise nil, also for
-    /// ASCII names.
-    fileprivate var inASCII: String? {
-        guard !utf8.allSatisfy({ $0 < 0x80 }) else { return nil }
-        var ascii = String.UnicodeScalarView()
-        for scalar in unicodeScalars {
-            switch scalar {
-            case "\u{0}"..."\u{7F}": ascii.append(scalar)
-            case "\u{037E}": ascii.append(";")
-            case "\u{1FEF}": ascii.append("`")
-            case "\u{212A}": ascii.append("K")
-            default: return nil
-            }
-        }
-        return String(ascii)
     }
 }

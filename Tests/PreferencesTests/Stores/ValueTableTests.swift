@@ -22,6 +22,15 @@ struct ValueTableTests {
                 (0..<Int.random(in: 1...40, using: &random)).map { "name \($0)" }
                 + ["caf\u{E9}", "cafe\u{301}", "K", "\u{212A}", "`", "\u{1FEF}", ";", "\u{37E}", "$", "\"\n"]
             for _ in 0..<200 {
+                if Int.random(in: 0..<20, using: &random) == 0 {
+                    let changes = (0..<Int.random(in: 0..<60, using: &random)).map { _ in
+                        let value = Int.random(in: 0..<4, using: &random) == 0 ? nil : random.value(nesting: 1)
+                        return (names[Int.random(in: names.indices, using: &random)], value)
+                    }
+                    try table.read(linesOf: changes)
+                    for (name, value) in changes { values[name] = value }
+                    continue
+                }
                 let name = names[Int.random(in: names.indices, using: &random)]
                 let value = Int.random(in: 0..<4, using: &random) == 0 ? nil : random.value(nesting: 2)
                 if Bool.random(using: &random) {
@@ -153,6 +162,62 @@ struct ValueTableTests {
         for (number, name) in names.enumerated() { #expect(table[name] == .integer(Int64(number))) }
         for name in names { try table.read(lineOf: [name: nil]) }
         #expect(table.isEmpty && table.dictionary.isEmpty)
+        try table.read(linesOf: names.map { ($0, .string("of \($0.count)")) })
+        for name in names { #expect(table[name] == .string("of \(name.count)")) }
+        try table.read(linesOf: names.map { ($0, nil) })
+        #expect(table.isEmpty && table.dictionary.isEmpty)
+    }
+
+    @Test
+    func plainLinesAreReadTogether() {
+        let table = Table()
+        table.set("old", for: "c")
+        let lines = """
+            {"a":-1}
+            {"b":"two"}
+            {"c":3.25 }
+            {"a":true}
+            {"b":null}
+            {"d":false}
+            {"missing":null}
+            {"l":[]}
+            {"l":[1,{"k":"v"}]}
+
+            """
+        let others = [
+            #"{"e":1e3}"#, #"{"e":"\n"}"#, #"{"e": 1}"#, #"{"e":[1, 2]}"#, #"{"$e":1}"#, #"{"":1}"#, #"{"e":01}"#,
+            #"{"e":-}"#,
+            #"{"é":1}"#, #"{"e":1,"f":2}"#, #"{"e":{"$$unset":true}}"#, #"{"e":nul}"#, #"{"e":1"#, "", "{\"e\":1}\r",
+        ]
+        for other in others.map({ $0 + "\n" }) + [#"{"e":1}"#] {
+            let read = table.readPlainLines(lines + other)
+            #expect(read.byteCount == lines.utf8.count && read.lineCount == 9, "\(other)")
+            #expect(table.dictionary == ["a": true, "c": 3.25, "d": false, "l": [1, ["k": "v"]]] && table.count == 4)
+        }
+    }
+
+    @Test
+    func textOfRepeatedLinesIsFreed() {
+        let table = Table()
+        let lines = (0..<20_000).map { "{\"\($0 % 5)\":\($0 % 10)}\n{\"missing\":null}\n" }.joined()
+        #expect(table.readPlainLines(lines).lineCount == 40_000)
+        #expect(table.textCount < 100_000 && table["4"] == 9 && table.count == 5)
+    }
+
+    @Test
+    func namesThatWereRemovedMakeRoomForThoseOfTheSameLines() {
+        let table = Table()
+        let stays = String(repeating: "a long value ", count: 100)
+        func lines(_ numbers: Range<Int>, _ value: (Int) -> String) -> String {
+            numbers.map { "{\"n\($0)\":\(value($0))}\n" }.joined()
+        }
+        let text =
+            lines(0..<60) { $0 == 59 ? "\"\(stays)\"" : "\($0)" } + lines(0..<59) { _ in "null" }
+            + lines(60..<200) { "\"of \($0)\"" }
+        #expect(table.readPlainLines(text).lineCount == 259)
+        #expect(table.entryCount < 200, "some were dropped")
+        #expect(table["n59"] == .string(stays) && table["n3"] == nil && table.count == 141)
+        for number in 60..<200 { #expect(table["n\(number)"] == .string("of \(number)")) }
     }
 
     @Test
@@ -197,6 +262,24 @@ private final class Table {
         try JSONLine.write(changes, to: &line)
         line.removeLast()
         try line.withUnsafeBytes { (line) throws in try table.read(line) }
+    }
+
+    /// Reads lines of one name each as those of a file are read.
+    func read(linesOf changes: [(String, PropertyListValue?)]) throws {
+        let bytes = try Array(changes.map { try Line.write($0, $1) }.joined().utf8)
+        try bytes.withUnsafeBytes { bytes in
+            var rest = bytes[...]
+            while !rest.isEmpty {
+                rest = rest.dropFirst(table.readPlainLines(UnsafeRawBufferPointer(rebasing: rest)).byteCount)
+                guard let end = rest.firstIndex(of: UInt8(ascii: "\n")) else { return }
+                try table.read(UnsafeRawBufferPointer(rebasing: rest[..<end]))
+                rest = rest[(end + 1)...]
+            }
+        }
+    }
+
+    func readPlainLines(_ lines: String) -> (byteCount: Int, lineCount: Int) {
+        Array(lines.utf8).withUnsafeBytes { table.readPlainLines($0) }
     }
 
     func read(text: String) throws {
