@@ -96,19 +96,20 @@ package final class FileBackend: PreferenceBackend {
     ) throws(PreferenceError) -> Bool {
         var isStored = false
         var refusal: PreferenceError?
-        var difference = FileContents.Difference.none
         defer { passOn() }
         do {
             try log.append(within: timeout) { contents in
                 isStored = condition.map(contents.holds) ?? true
-                difference = isStored ? contents.difference(of: changes) : .none
-                if isStored, case .none = difference { noteUnchanged(changes, contents) }
-                do throws(PreferenceError) { return try contents.line(of: difference, changes) } catch {
+                guard isStored else { return nil }
+                do throws(PreferenceError) {
+                    if let line = try contents.line(of: changes) { return line }
+                    noteUnchanged(changes, contents)
+                } catch {
                     refusal = error
-                    return nil
                 }
+                return nil
             } commit: { contents in
-                contents.store(difference, of: changes)
+                contents.noteWritten(changes)
             }
         } catch { throw PreferenceError(error) }
         if let refusal { throw refusal }
@@ -122,18 +123,16 @@ package final class FileBackend: PreferenceBackend {
     func commit(within timeout: Duration, _ make: () -> ValueChanges?) throws(PreferenceError) {
         var changes: ValueChanges?
         var refusal: PreferenceError?
-        var difference = FileContents.Difference.none
         do {
             try log.append(within: timeout) { contents in
                 changes = make()
                 guard let changes else { return nil }
-                difference = contents.difference(of: changes)
-                do throws(PreferenceError) { return try contents.line(of: difference, changes) } catch {
+                do throws(PreferenceError) { return try contents.line(of: changes) } catch {
                     refusal = error
                     return nil
                 }
             } commit: { contents in
-                if let changes { contents.store(difference, of: changes) }
+                if let changes { contents.noteWritten(changes) }
             }
         } catch { throw PreferenceError(error) }
         if let refusal { throw refusal }

@@ -10,6 +10,8 @@ final class FileContents: LogContents, @unchecked Sendable {  // used under its 
     @exclusivity(unchecked) private(set) var values: StoredValues
     /// The last line that was written; its memory is reused for the next one.
     @exclusivity(unchecked) private var line: [UInt8] = []
+    /// The part of its changes that the file didn't contain before, until `noteWritten` or the next line.
+    @exclusivity(unchecked) private var difference = Difference.none
     /// The values that the names of an unfinished last line had before it.
     private var unfinished: [String: PropertyListValue?] = [:]
     /// The number of comments and unknown names, except for the compaction's own comments.
@@ -229,7 +231,7 @@ final class FileContents: LogContents, @unchecked Sendable {  // used under its 
     }
 
     /// Returns the part of the changes that the file doesn't contain yet.
-    func difference(of changes: ValueChanges) -> Difference {
+    private func difference(of changes: ValueChanges) -> Difference {
         if !values.hasUnpublished {
             let changed = values.differences(of: changes)
             if changed.isEmpty { return .none }
@@ -240,7 +242,10 @@ final class FileContents: LogContents, @unchecked Sendable {  // used under its 
         return written.count == changes.count ? .all : .some(written.dictionary)
     }
 
-    /// Records that changes were written.
+    /// Records that the line of changes, which `line` returned, was written.
+    func noteWritten(_ changes: ValueChanges) { store(exchange(&difference, with: .none), of: changes) }
+
+    /// Records that a part of changes was written.
     ///
     /// Changes that the file contained already were not written; if a later line replaced one of them, that is an external
     /// change.
@@ -259,15 +264,16 @@ final class FileContents: LogContents, @unchecked Sendable {  // used under its 
     }
 
     /// Returns a line with the changes that the file doesn't contain, or nil if it contains all of them.
-    func line(of difference: Difference, _ changes: ValueChanges) throws(PreferenceError) -> [UInt8]? {
+    func line(of changes: ValueChanges) throws(PreferenceError) -> [UInt8]? {
+        difference = difference(of: changes)
         switch difference {
-        case .none: nil
-        case .published, .all: try line(of: changes)
-        case .some(let written): try line(of: .several(written))
+        case .none: return nil
+        case .published, .all: return try write(changes)
+        case .some(let missing): return try write(.several(missing))
         }
     }
 
-    private func line(of changes: ValueChanges) throws(PreferenceError) -> [UInt8] {
+    private func write(_ changes: ValueChanges) throws(PreferenceError) -> [UInt8] {
         // Removing from the end takes a third of the time of `removeAll`.
         if line.count <= 1000 { line.removeLast(line.count) } else { line = [] }
         try JSONLine.write(changes, to: &line)

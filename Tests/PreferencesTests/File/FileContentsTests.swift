@@ -60,10 +60,10 @@ struct FileContentsTests {
     }
 
     @Test(arguments: [#"{"x":1,"y":1}"#, #"{"y":1}"#])
-    func aFileThatIsReplacedBeforeASetIsPublishedIsReported(line: String) {
+    func aFileThatIsReplacedBeforeASetIsPublishedIsReported(line: String) throws {
         let set = ValueChanges.one("x", 2)
-        let difference = contents.difference(of: set)
-        contents.store(difference, of: set)
+        #expect(try contents.line(of: set) != nil)
+        contents.noteWritten(set)
         replace(with: line)
         #expect(contents.hasChanges)
         let published = publish()
@@ -72,10 +72,10 @@ struct FileContentsTests {
     }
 
     @Test
-    func aPublishedSetIsNotReported() {
+    func aPublishedSetIsNotReported() throws {
         let set = ValueChanges.one("x", 2)
-        let difference = contents.difference(of: set)
-        contents.store(difference, of: set)
+        #expect(try contents.line(of: set) != nil)
+        contents.noteWritten(set)
         publish()
         read(#"{"y":1}"#, into: contents)
         #expect(!contents.hasChanges)
