@@ -194,17 +194,23 @@ package struct SystemFileSystem: FileSystem {
     package var user: UInt32 { geteuid() }
 
     package func makePipe() throws(FileSystemError) -> (reading: OpenFile, writing: OpenFile) {
-        var ends: [Int32] = [-1, -1]
+        var ends: (reading: Int32, writing: Int32) = (-1, -1)
         Self.occupyLowDescriptors()
-        _ = try Self.retrying("pipe", "") { pipe(&ends) }
-        let files = try ends.map { end throws(FileSystemError) in
-            OpenFile(descriptor: try Self.moved(end, "pipe", ""), path: "", fileSystem: self)
+        _ = try Self.retrying("pipe", "") {
+            withUnsafeMutablePointer(to: &ends) {
+                $0.withMemoryRebound(to: Int32.self, capacity: 2) { pipe($0) }
+            }
         }
-        for file in files {
-            _ = try Self.retrying("fcntl", "") { fcntl(file.descriptor, F_SETFD, FD_CLOEXEC) }
-            _ = try Self.retrying("fcntl", "") { fcntl(file.descriptor, F_SETFL, O_NONBLOCK) }
-        }
-        return (files[0], files[1])
+        let reading = OpenFile(descriptor: try Self.moved(ends.reading, "pipe", ""), path: "", fileSystem: self)
+        let writing = OpenFile(descriptor: try Self.moved(ends.writing, "pipe", ""), path: "", fileSystem: self)
+        try makePipeEnd(reading)
+        try makePipeEnd(writing)
+        return (reading, writing)
+    }
+
+    private func makePipeEnd(_ file: OpenFile) throws(FileSystemError) {
+        _ = try Self.retrying("fcntl", "") { fcntl(file.descriptor, F_SETFD, FD_CLOEXEC) }
+        _ = try Self.retrying("fcntl", "") { fcntl(file.descriptor, F_SETFL, O_NONBLOCK) }
     }
 
     package func wake(_ pipe: OpenFile) {

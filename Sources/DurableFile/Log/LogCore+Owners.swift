@@ -3,11 +3,11 @@ extension LogCore {
     /// which file is used; returns the folder without links, and its device.
     @discardableResult
     func checkOwners(creating: Bool) throws(LogError) -> Home? {
-        let owned: [(path: String, status: FileStatus)]
+        let owned: [Place]
         do { owned = try linksAndFolder(tries: 3) } catch { throw creating ? LogError(writing: error) : .failed(error) }
-        for (path, status) in owned { try checkOwner(status, path) }
-        guard let (path, status) = owned.last, status.kind == .folder else { return nil }
-        return Home(path: path, device: status.identity.device)
+        for place in owned { try checkOwner(place.status, place.path) }
+        guard let last = owned.last, last.status.kind == .folder else { return nil }
+        return Home(path: last.path, device: last.status.identity.device)
     }
 
     /// The folder in which a file was found, and the device that was mounted there.
@@ -39,12 +39,20 @@ extension LogCore {
         do { return try SystemFileSystem().status(at: "/").identity } catch { return nil }
     }
 
-    private func linksAndFolder(tries: Int) throws(FileSystemError) -> [(path: String, status: FileStatus)] {
+    // Not a tuple, whose type takes twice as long to be created.
+    private struct Place {
+        let path: String
+        let status: FileStatus
+    }
+
+    private func linksAndFolder(tries: Int) throws(FileSystemError) -> [Place] {
         do {
             let walk = try LogPath(path: path).walk(fileSystem)
-            var owned: [(path: String, status: FileStatus)] = []
-            for link in walk.links { owned.append((link, try fileSystem.linkStatus(at: link))) }
-            if let folder = walk.entries.last?.folder { owned.append((folder, try fileSystem.status(at: folder))) }
+            var owned: [Place] = []
+            for link in walk.links { owned.append(Place(path: link, status: try fileSystem.linkStatus(at: link))) }
+            if let folder = walk.entries.last?.folder {
+                owned.append(Place(path: folder, status: try fileSystem.status(at: folder)))
+            }
             return owned
         } catch {
             // A part of the path was removed in between: the path leads elsewhere now, which has to be checked.

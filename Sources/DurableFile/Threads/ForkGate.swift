@@ -341,12 +341,12 @@ extension ForkParticipant {
 /// The objects with locks that a `fork` takes.
 private struct Participants {
     private struct Entry {
-        // Not weak: that makes each retain of an object slow.
-        let object: UnsafeMutableRawPointer
+        // Not weak: that makes each retain of an object slow. Nil in a free place; optional entries would be one more type to create.
+        var object: UnsafeMutableRawPointer?
         unowned(unsafe) let participant: any ForkParticipant
     }
 
-    private var entries: [Entry?] = []
+    private var entries: [Entry] = []
     private var free: [Int] = []
 
     init() { entries.reserveCapacity(32) }
@@ -365,17 +365,17 @@ private struct Participants {
     }
 
     mutating func remove(_ place: Int) {
-        entries[place] = nil
+        entries[place].object = nil
         free.append(place)
     }
 
     /// The objects, without those that are being deinitialized and wait for being removed.
     var all: [any ForkParticipant] {
         entries.compactMap { entry in
-            guard let entry else { return nil }
-            let object = Unmanaged<AnyObject>.fromOpaque(entry.object).retain()
+            guard let pointer = entry.object else { return nil }
+            let object = Unmanaged<AnyObject>.fromOpaque(pointer).retain()
             // Asked with a reference, so that the answer stays true. Without it, the last reference might be that of this function.
-            guard !durable_file_is_deinitializing(entry.object) else {
+            guard !durable_file_is_deinitializing(pointer) else {
                 object.release()
                 return nil
             }

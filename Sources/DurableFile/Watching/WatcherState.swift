@@ -47,8 +47,14 @@ struct WatcherState: Sendable {
     ///
     /// Not a dictionary: the first one looks up how a number is hashed, which took each program some 50 µs.
     private struct Files: Sendable {
+        // Not a tuple, whose type takes twice as long to be created.
+        struct Entry {
+            let number: Int
+            var file: File
+        }
+
         /// The files, ordered by number.
-        private(set) var all: [(number: Int, file: File)] = []
+        private(set) var all: [Entry] = []
 
         var numbers: [Int] { all.map(\.number) }
 
@@ -60,7 +66,14 @@ struct WatcherState: Sendable {
             set {
                 let place = place(of: number)
                 let isKnown = place < all.count && all[place].number == number
-                all.replaceSubrange(place..<place + (isKnown ? 1 : 0), with: newValue.map { [(number, $0)] } ?? [])
+                switch (newValue, isKnown) {
+                case (let file?, true): all[place].file = file
+                // Inserting creates one more type, which takes 10,000 instructions the first time.
+                case (let file?, false) where place == all.count: all.append(Entry(number: number, file: file))
+                case (let file?, false): all.insert(Entry(number: number, file: file), at: place)
+                case (nil, true): all.remove(at: place)
+                case (nil, false): break
+                }
             }
         }
 
@@ -336,11 +349,11 @@ struct WatcherState: Sendable {
     private mutating func numbers(at place: Place) -> [Int] {
         if let index { return index[place] ?? [] }
         var made: [Place: [Int]] = [:]
-        for (number, file) in files.all {
-            for entry in file.entries ?? [] {
+        for watched in files.all {
+            for entry in watched.file.entries ?? [] {
                 let place = Place(watch: entry.watch, name: entry.name)
                 // A path through links might pass a name twice.
-                if made[place]?.last != number { made[place, default: []].append(number) }
+                if made[place]?.last != watched.number { made[place, default: []].append(watched.number) }
             }
         }
         index = made
@@ -353,7 +366,8 @@ struct WatcherState: Sendable {
         polls += 1
         var changed: Hits = [:]
         var isPolling = false
-        for (number, file) in files.all where file.entries == nil {
+        for watched in files.all where watched.file.entries == nil {
+            let (number, file) = (watched.number, watched.file)
             isPolling = true
             let look: Look?
             do {

@@ -202,9 +202,11 @@ final class PreferenceDeclaration<Value: Sendable>: Sendable {
 
     /// Caches a value unless a change came in between; returns the value that was cached before.
     private func keep(_ value: Value?, ticket: UInt64) -> Value? {
+        var replaced: Value?
         store.core.state.withLock { _ in
-            slot.ticket == ticket && !store.keepsNothing ? slot.fill(value) : nil
+            if slot.ticket == ticket, !store.keepsNothing { replaced = slot.fill(value) }
         }
+        return replaced
     }
 }
 

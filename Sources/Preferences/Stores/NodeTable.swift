@@ -3,8 +3,15 @@
 /// Names are compared as Swift strings are. Not a dictionary: the first one by strings looks up how these are hashed, among all
 /// conformances in the process, which takes 200,000 instructions.
 struct NodeTable {
+    // Not a tuple: an array of tuples takes 28,000 instructions for the first one, one of this takes 11,000.
+    struct Entry {
+        let name: String
+        let hash: Int
+        let node: PreferenceNode
+    }
+
     /// The nodes in the order in which they were added.
-    private(set) var entries: [(name: String, hash: Int, node: PreferenceNode)] = []
+    private(set) var entries: [Entry] = []
     /// The number of each entry, from 1, in an open hash table by name; 0 for a free place. Its count is a power of two.
     private var places: [UInt32] = []
 
@@ -23,17 +30,16 @@ struct NodeTable {
         let place = place(of: name, hash: hash)
         if places[place] != 0 { return entries[Int(places[place]) &- 1].node }
         let node = PreferenceNode()
-        entries.append((name, hash, node))
+        entries.append(Entry(name: name, hash: hash, node: node))
         places[place] = UInt32(entries.count)
         return node
     }
 
     /// Removes the nodes for which `isRemoved` returns true, and returns them.
-    mutating func remove(where isRemoved: (PreferenceNode) -> Bool) -> [(name: String, hash: Int, node: PreferenceNode)]
-    {
+    mutating func remove(where isRemoved: (PreferenceNode) -> Bool) -> [Entry] {
         // In one pass, as other threads may begin to use a node.
         let all = exchange(&entries, with: [])
-        var removed: [(name: String, hash: Int, node: PreferenceNode)] = []
+        var removed: [Entry] = []
         for entry in all {
             if isRemoved(entry.node) { removed.append(entry) } else { entries.append(entry) }
         }

@@ -214,9 +214,15 @@ final class PreferenceNode: @unchecked Sendable {  // used under its store's loc
     // Accesses are exclusive under the store's lock; checking that took 300 instructions for each set.
     @exclusivity(unchecked) var subscriptions: [ChangeSubscription] = []
     // Usually one. A dictionary looks up the conformance of its key the first time, which took 50 µs.
-    @exclusivity(unchecked) private var slots: [(key: SlotKey, cell: PreferenceCell)] = []
+    @exclusivity(unchecked) private var slots: [Slot] = []
     /// The number of slots above which unused ones are removed.
     private var slotLimit = 8
+
+    // Not a tuple, whose type takes twice as long to be created.
+    private struct Slot {
+        let key: SlotKey
+        var cell: PreferenceCell
+    }
 
     var isObserved: Bool { !subscriptions.isEmpty }
 
@@ -266,7 +272,7 @@ final class PreferenceNode: @unchecked Sendable {  // used under its store's loc
             slots = slots.filter { $0.cell.isUsed }
             slotLimit = max(8, slots.count * 2)
         }
-        slots.append((key, cell))
+        slots.append(Slot(key: key, cell: cell))
         return cell
     }
 
