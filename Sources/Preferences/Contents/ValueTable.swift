@@ -288,50 +288,46 @@ struct ValueTable: ~Copyable, Sendable {
         var scanner = JSONScanner(bytes)
         // The number of bytes that are in the text already, and those that aren't.
         var (keptCount, rest) = (0, bytes)
-        var lineCount = 0
+        var (lineCount, unused) = (0, 0)
         while let line = scanner.nextPlainLine(longestName: Int(UInt16.max)) {
             lineCount += 1
             // A brace and a quote precede the name.
             let lineStart = line.name.lowerBound - 2
             let name = bytes.part(UInt32(truncatingIfNeeded: line.name.lowerBound), UInt32(line.name.count))
+            let length = UInt32(truncatingIfNeeded: line.value.count)
             let hash = name.nameHash
-            let index = index(of: name, hash: hash, rest: rest)
-            unusedCount += scanner.offset &- lineStart
-            if index == nil {
-                if line.value.isEmpty { continue }
-                if !hasRoom {
-                    // Up to this line, of which no entry is yet: making room may drop text without one.
-                    text.append(contentsOf: UnsafeRawBufferPointer(rebasing: bytes[keptCount..<lineStart]))
-                    keptCount = lineStart
-                    rest = UnsafeRawBufferPointer(rebasing: bytes[keptCount...])
-                    unusedCount -= scanner.offset - lineStart
-                    makeRoom()
-                    unusedCount += scanner.offset - lineStart
-                }
-                count += 1
-                unusedCount &-= name.count
-            }
-            // The offset in the text of these bytes' beginning; below zero if what came before was repacked.
-            let start = text.count &- keptCount
-            let (valueStart, length) = (start &+ line.value.lowerBound, line.value.count)
-            if let index {
+            if let index = index(of: name, hash: hash, rest: rest) {
+                unused &+= scanner.offset &- lineStart
                 if entries[index].length == Entry.isSet {
                     let value = UnsafeRawBufferPointer(rebasing: bytes[line.value])
                     set(value.isEmpty ? nil : Self.parsed(value), at: index)
                     continue
                 }
-                let old = exchange(&entries[index].length, with: UInt32(truncatingIfNeeded: length))
-                entries[index].start = UInt32(truncatingIfNeeded: valueStart)
+                let old = exchange(&entries[index].length, with: length)
+                entries[index].start = UInt32(truncatingIfNeeded: text.count &- keptCount &+ line.value.lowerBound)
                 count += (length > 0 ? 1 : 0) - (old > 0 ? 1 : 0)
-                unusedCount += Int(old)
+                unused &+= Int(old) &- Int(length)
+            } else if length == 0 {
+                unused &+= scanner.offset &- lineStart
             } else {
-                let nameStart = start &+ line.name.lowerBound
-                add(name, at: nameStart, hash: hash, start: valueStart, length: UInt32(truncatingIfNeeded: length))
+                if !hasRoom {
+                    // Up to this line, of which no entry is yet: making room may drop text without one.
+                    text.append(contentsOf: UnsafeRawBufferPointer(rebasing: bytes[keptCount..<lineStart]))
+                    (keptCount, rest) = (lineStart, UnsafeRawBufferPointer(rebasing: bytes[lineStart...]))
+                    unusedCount += unused
+                    unused = 0
+                    makeRoom()
+                }
+                count += 1
+                // The offset in the text of these bytes' beginning; below zero if what came before was repacked.
+                let start = text.count &- keptCount
+                let (nameStart, valueStart) = (start &+ line.name.lowerBound, start &+ line.value.lowerBound)
+                add(name, at: nameStart, hash: hash, start: valueStart, length: length)
+                unused &+= scanner.offset &- lineStart &- name.count &- Int(length)
             }
-            unusedCount &-= length
         }
         text.append(contentsOf: UnsafeRawBufferPointer(rebasing: bytes[keptCount..<scanner.offset]))
-        discardText(0)
+        discardText(unused)
         return (scanner.offset, lineCount)
     }
 
