@@ -2,10 +2,6 @@
 // A separate package, so that users of the library don't resolve or build the tool's dependencies.
 import PackageDescription
 
-#if !os(Linux)
-#error("prefs is for Linux, as it uses glibc and /proc; on a Mac use defaults(1)")
-#endif
-
 let settings: [SwiftSetting] = [
     .enableUpcomingFeature("ExistentialAny"),
     .enableUpcomingFeature("MemberImportVisibility"),
@@ -42,6 +38,11 @@ let package = Package(
                     name: "PreferencesEtcd",
                     package: "swift-preferences",
                     condition: .when(traits: ["Etcd"])
+                ),
+                .product(
+                    name: "PreferencesFoundation",
+                    package: "swift-preferences",
+                    condition: .when(platforms: [.macOS])
                 ),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],

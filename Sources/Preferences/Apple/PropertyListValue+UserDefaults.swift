@@ -33,7 +33,7 @@ extension PropertyListValue {
     }
 
     /// The value as an object for user defaults and iCloud.
-    var propertyList: Any {
+    package var propertyList: Any {
         switch self {
         case .boolean(let value): NSNumber(value: value)
         case .integer(let value): NSNumber(value: value)
