@@ -164,14 +164,17 @@ struct TLSTests {
         let task = Task { await monitor.statuses.first { !$0.isConnected } }
 
         // The file has no certificate, is missing, and has one that doesn't match the key.
-        for (count, change) in ["echo x > my-client.pem", "rm my-client.pem", "cp next.pem my-client.pem"].enumerated()
-        {
+        // A file that is replaced is never seen half written, which would be one more report.
+        let changes = [
+            "echo x > part; mv part my-client.pem", "rm my-client.pem", "cp next.pem part; mv part my-client.pem",
+        ]
+        for (count, change) in changes.enumerated() {
             try Self.run(change, in: cluster.folder)
             try await eventually("nothing is reported: \(change)") { reports.codes.count > count }
             try await store.transaction { $0["a"] = .integer(Int64(count)) }
         }
         #expect(reports.codes == [.unavailable, .unavailable, .unavailable])
-        try Self.run("cp next.key my-client.key", in: cluster.folder)
+        try Self.run("cp next.key part; mv part my-client.key", in: cluster.folder)
         try await eventually("the new certificate is not used") {
             log.messages.contains("the watch moved to another connection")
         }
