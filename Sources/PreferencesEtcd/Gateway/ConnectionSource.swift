@@ -33,6 +33,8 @@ final class ConnectionSource: Sendable {
         /// The hash of files that can't be used, or of the error if they can't be read.
         var unusable: (digest: Int, isReported: Bool)?
         var isCheckDue = false
+        /// Whether a thread is checking the files; another one might find and report them as they were before.
+        var isChecking = false
         var checkedAt = ContinuousClock.now
         var handler: (@Sendable (PreferenceError?) -> Void)?
     }
@@ -83,12 +85,16 @@ final class ConnectionSource: Sendable {
     func current() -> Connections {
         if let tls {
             let isDue = state.withLock { state in
-                guard state.isCheckDue || state.checkedAt.duration(to: .now) >= .seconds(1) else { return false }
-                state.isCheckDue = false
-                state.checkedAt = .now
+                guard !state.isChecking, state.isCheckDue || state.checkedAt.duration(to: .now) >= .seconds(1) else {
+                    return false
+                }
+                (state.isCheckDue, state.isChecking) = (false, true)
                 return true
             }
-            if isDue { check(tls) }
+            if isDue {
+                check(tls)
+                state.withLock { ($0.isChecking, $0.checkedAt) = (false, .now) }
+            }
         }
         return state.withLock { $0.current }
     }
