@@ -21,7 +21,8 @@ struct RestoreTests {
         let pairs = stride(from: 0, to: lines.count, by: 2).map {
             (String(lines[$0].dropFirst("tests/\(suite)/".count)), lines[$0 + 1])
         }
-        return Dictionary(uniqueKeysWithValues: pairs.filter { !$0.0.isEmpty })
+        // A request that was repeated, as after a lost connection, leaves the fence, whose first byte isn't UTF-8.
+        return Dictionary(uniqueKeysWithValues: pairs.filter { !$0.0.isEmpty && !$0.0.hasPrefix("\u{FFFD}") })
     }
 
     @Test
