@@ -84,7 +84,7 @@ private func checkLinesTogether(_ fileLines: [UnsafeRawBufferPointer]) {
     var together = ValueTable()
     var oneByOne = ValueTable()
     for line in fileLines {
-        do { try oneByOne.read(line, isFirst: number == 0) } catch {}  // read the same below
+        do { try oneByOne.read(line, isFirst: number == 0) } catch {}  // a damaged line sets nothing
         number += 1
         bytes += line
         bytes.append(UInt8(ascii: "\n"))

@@ -13,8 +13,9 @@ package protocol LogContents: AnyObject, Sendable {
     /// Applies one line, completely or not at all; `isFirst` for the first line of a file, which may begin with a byte
     /// order mark.
     func read(_ line: UnsafeRawBufferPointer, isFirst: Bool) -> LineReading
-    /// Applies complete lines at the start of some bytes, as `read` does for each, and returns how many bytes, with their ends, and lines
-    /// these are: those that it can read fast together. Not called for the first line of a file.
+    /// Applies lines from the start of some bytes, up to the first that it can't read fast together with others; returns the number of
+    /// bytes, ends of lines included, and of lines that it has applied. Has the effect of `read` for each of them. Not called for
+    /// the first line of a file.
     func readLines(_ bytes: UnsafeRawBufferPointer) -> (byteCount: Int, lineCount: Int)
     /// Returns the length in bytes of the object that `bytes` begin with and that spans several lines; `nil` if there
     /// is no such object, or not all of it is there.

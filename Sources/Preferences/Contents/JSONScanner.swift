@@ -11,7 +11,7 @@ struct JSONScanner {
     }
 
     private let bytes: UnsafeRawBufferPointer
-    // Not that of the bytes, which is computed at each use.
+    // The number of bytes, which `bytes.count` would compute at each use.
     private let end: Int
     private var index = 0
 
@@ -32,8 +32,8 @@ struct JSONScanner {
         return .entry(name: name, value: Range(uncheckedBounds: (start, index)))
     }
 
-    /// Returns the entry of the next of several lines if the line is plain: it has one, whose value has neither space nor escapes.
-    /// Otherwise stays in front of it.
+    /// Returns the entry of the next line if that is plain: a line with its end, with one entry, without spaces and escapes in its
+    /// value. Otherwise returns nil and stays in front of the line.
     @inline(__always)
     mutating func nextPlainLine(longestName: Int) -> (name: Range<Int>, value: Range<Int>)? {
         let start = index

@@ -103,7 +103,7 @@ struct ValueTable: ~Copyable, Sendable {
         index(of: name, hash: name.nameHash)
     }
 
-    /// Returns the index of a name's entry; `rest` is what the caller will append to the text, as far as entries refer to it.
+    /// Returns the index of a name's entry. Entries may also refer to `rest`, which the caller will append to the text.
     @inline(__always)
     private func index(of name: UnsafeRawBufferPointer, hash: UInt64, rest: UnsafeRawBufferPointer? = nil) -> Int? {
         guard !places.isEmpty else { return nil }
@@ -279,10 +279,10 @@ struct ValueTable: ~Copyable, Sendable {
         for _ in 0..<stepCount { set(scanner.next(), of: line) }
     }
 
-    /// Applies the plain lines at the start of some bytes, as `read` does; returns how many bytes, with their ends, and lines these
-    /// are.
+    /// Applies lines from the start of some bytes, up to the first that isn't plain; returns the number of bytes, ends of lines
+    /// included, and of lines.
     ///
-    /// Their text is kept as it is, in one piece, instead of name by name.
+    /// Has the effect of `read` for each of them, but copies their text at once, and not name by name.
     mutating func readPlainLines(_ bytes: UnsafeRawBufferPointer) -> (byteCount: Int, lineCount: Int) {
         guard !isOverfull, text.count + bytes.count < Int(UInt32.max) else { return (0, 0) }
         var scanner = JSONScanner(bytes)
