@@ -120,10 +120,12 @@ extension Source {
     }
 
     /// Opens a backend on a thread of the library, because this call can't open it or wait for it; its values are then changes.
-    func openOnLibraryThread(because error: PreferenceError) {
+    ///
+    /// An error is reported unless it is the one that the caller has thrown or reported: that thread can wait in vain, too.
+    func openOnLibraryThread(because known: PreferenceError) {
         let calls = state.withLock { state -> CallQueue? in
             guard !isOpen, state.failure == nil else { return nil }
-            state.failure = error
+            state.failure = known
             return state.calls
         }
         calls?.run { [weak self] in
@@ -131,7 +133,7 @@ extension Source {
             do throws(PreferenceError) {
                 try open(StoreCall(.load, blocking: .libraryThread), isReading: true)
             } catch {
-                report(error)
+                if error.description != known.description { report(error) }
             }
         }
     }

@@ -377,6 +377,23 @@ struct SuspendingTests {
         withExtendedLifetime(observation) {}
     }
 
+    /// The thread of the library that opens the store after that read waits in vain, too.
+    @Test
+    func readThatWaitsTooLongIsReportedOnce() async throws {
+        let backend = GateBackend(["count": 5], timeout: .milliseconds(1), closed: [.load])
+        let store = PreferenceStore(backend: backend)
+        let issues = Recorder<PreferenceError.Code>()
+        store.issueHandler = { issues.record($0.code) }
+        let opening = Task { await onThreads(1) { _ in _ = store["other"] } }
+        await backend.reached(.load)
+        await onThreads(1) { _ in #expect(store["count"] == nil) }
+        // This call runs on that thread after it has waited.
+        await expectError(.unavailable) { try await store.load() }
+        #expect(issues.elements == [.unavailable])
+        backend.open(.load)
+        await opening.value
+    }
+
     // MARK: Threads that must not be blocked
 
     @Test
