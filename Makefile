@@ -30,7 +30,8 @@ BUILDS := .build .build/traits Examples/.build Tool/.build Evidence/Verify/.buil
 
 # The files that the tests with etcd and the tests of prefs-adopt cover; the gate runs these tests unless they passed with the same files
 # on this machine. For etcd: the product, its tests, and the code below: the contract of backends, the stores on a backend, locks and threads.
-ETCD_COVERED := Package.swift Sources/PreferencesEtcd Tests/PreferencesEtcdTests Tests/EtcdTestSupport Evidence/Torture/Etcd \
+ETCD_COVERED := Package.swift Sources/PreferencesEtcd Sources/Preferences/Preference/PreferenceSchema.swift \
+	Sources/Preferences/Preference/PreferenceSchema+Property.swift Tests/PreferencesEtcdTests Tests/EtcdTestSupport Evidence/Torture/Etcd \
 	Tool/Package.swift Tool/Sources/PrefsCommands/System Tool/Sources/PrefsCommands/Places Tool/Sources/PrefsCommands/Arguments \
 	Tool/Tests/PrefsTests/EtcdTests.swift Tool/Tests/PrefsTests/Support/EtcdServer.swift Tool/Tests/PrefsTests/Transcripts/Etcd \
 	Sources/PreferencesTesting/Contract Sources/Preferences/Contents Sources/Preferences/Backends Sources/Preferences/Delivery \

@@ -78,7 +78,7 @@ final class TestTransport: Transport {
     /// The number of writes that were sent, including those that a fault stopped.
     var writeCount: Int { state.withLock { $0.writes.count } }
 
-    func mend() { state.withLock { ($0.cut, $0.hasNoStreams) = (nil, false) } }
+    func mend(withStreams: Bool = true) { state.withLock { ($0.cut, $0.hasNoStreams) = (nil, !withStreams) } }
 
     /// Allows no streams until `mend`, but requests.
     func cutStreams() { state.withLock { $0.hasNoStreams = true } }

@@ -27,19 +27,6 @@ public enum PreferenceText {
         return bytes
     }
 
-    /// Reads a JSON Schema, with the values in it as in a preferences file.
-    ///
-    /// Leaves out the keywords of JSON Schema with a leading `$`, such as `$schema` and `$ref`, and null, which a stored value can't
-    /// represent.
-    public static func schema(in text: String) throws(PreferenceError) -> PropertyListValue {
-        let plain = try JSONLine.reading(Array(text.utf8)) { bytes throws(JSONLineError) in
-            try JSONLine.readPlain(bytes)
-        }
-        var bytes: [UInt8] = []
-        try JSONLine.writePlain(plain.withoutKeywordsOfJSONSchema, to: &bytes)
-        return try PropertyListValue(json: String(decoding: bytes, as: UTF8.self))
-    }
-
     /// Reads one JSON object as people and other programs write it: with comments and all else that JSON5 adds, `null` inside of values,
     /// and the keywords `$schema` and `$id`, which are left out.
     ///
@@ -62,23 +49,5 @@ public enum PreferenceText {
     /// Returns the text with each character that could change the display of a terminal escaped as in JSON, except those in `kept`.
     public static func printable(_ text: String, keeping kept: [Unicode.Scalar] = []) -> String {
         text.escapingControls(except: kept)
-    }
-}
-
-extension PropertyListValue {
-    /// The value, read from plain JSON, without null and without the keys with a single leading `$` that aren't a value's tag.
-    fileprivate var withoutKeywordsOfJSONSchema: PropertyListValue {
-        switch self {
-        case .array(let elements): .array(elements.filter { !$0.isNull }.map(\.withoutKeywordsOfJSONSchema))
-        case .dictionary(let members):
-            .dictionary(
-                members.filter { key, member in
-                    let isTag = members.count == 1 && ["$data", "$date", "$real"].contains(key)
-                    return !member.isNull && (!key.hasPrefix("$") || key.hasPrefix("$$") || isTag)
-                }
-                .mapValues(\.withoutKeywordsOfJSONSchema)
-            )
-        default: self
-        }
     }
 }

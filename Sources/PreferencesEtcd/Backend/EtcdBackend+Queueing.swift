@@ -28,6 +28,7 @@ extension EtcdBackend {
         // A write that may already be stored met its condition when it was sent, and the mirror may include it.
         let isAccepted = write.inDoubt != nil || queue.withLock { write.condition.holds(for: $0.view(of: stored)) }
         guard isAccepted else { return PreferenceBackendCommit(isStored: false) }
+        if write.inDoubt == nil, let error = refusal(ofQueued: write, in: stored) { throw error }
         var write = write
         // A value that was merged into the newest known one is stored when it is sent, as a plain one is.
         if write.condition.isOfMerge, write.inDoubt == nil { write.condition = .none }
@@ -109,10 +110,7 @@ extension EtcdBackend {
             let isStored = try send(write, isQueued: true, until: min(end ?? own, own))
             // A removal needs no space, so it doesn't show that there is some again.
             if !write.removesOnly || monitor.status.refusal?.code != .noSpace { monitor.setRefusal(nil) }
-            if !isStored {
-                client.record(.dropped)
-                problem = droppedError(write)
-            }
+            if !isStored { problem = droppedError(write) }
         } catch {
             if error.isTemporary || error.isHeld {
                 var write = write
@@ -122,14 +120,26 @@ extension EtcdBackend {
                 if error.isHeld { noteRefusal(error.reason) }
                 return false
             }
-            problem = error.error
+            problem = error.error.code == .invalid ? forbiddenError(write, error.error) : error.error
         }
-        if let problem { mirror.withLock { $0.note(problem) } }
+        if let problem {
+            client.record(.dropped)
+            mirror.withLock { $0.note(problem) }
+        }
         keep([number: nil])
         let names = perform([number: nil])
         // The store showed the queued values, and the stored ones may differ.
         mirror.withLock { $0.passOn(names) }
         return true
+    }
+
+    private func forbiddenError(_ write: WriteQueue.Write, _ reason: PreferenceError) -> PreferenceError {
+        PreferenceError(
+            .invalid,
+            name: reason.name,
+            "a queued change was dropped, as the suite's schema forbids it: \(write.changes.keys.sorted().joined(separator: ", "))",
+            cause: reason
+        )
     }
 
     private func droppedError(_ write: WriteQueue.Write) -> PreferenceError {

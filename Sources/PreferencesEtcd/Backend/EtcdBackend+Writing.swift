@@ -68,11 +68,15 @@ extension EtcdBackend {
         case rejected(TransactionBuilder)
         /// The mirror has the values already; the request, of comparisons alone, checks whether etcd agrees.
         case unchanged(TransactionBuilder)
+        /// The schema in the mirror forbids a value; the request, of comparisons alone, checks whether etcd has the same schema, and the
+        /// values from which the forbidden one may have been computed.
+        case forbidden(TransactionBuilder, PreferenceError)
         case send(TransactionBuilder)
 
         var builder: TransactionBuilder {
             switch self {
-            case .rejected(let builder), .unchanged(let builder), .send(let builder): builder
+            case .rejected(let builder), .unchanged(let builder), .forbidden(let builder, _), .send(let builder):
+                builder
             }
         }
     }
@@ -139,6 +143,9 @@ extension EtcdBackend {
                     return true
                 }
                 if isCurrent { return true }
+            case .forbidden(let builder, let error):
+                if !isCurrent, try !confirm(builder, until: end) { break }
+                throw WriteFailure(error)
             }
             // A comparison failed, and the mirror has the stored values by the answer.
             isCurrent = true
@@ -189,8 +196,15 @@ extension EtcdBackend {
             return .unchanged(try builder([:], among: names, if: write.condition, mark: nil))
         }
         let changes = mirror.missing(write.changes)
+        if let error = refusal(of: changes, by: mirror.values[PreferenceStore.schemaName]) {
+            return .forbidden(
+                try builder([:], among: [PreferenceStore.schemaName], if: write.condition, mark: nil),
+                error
+            )
+        }
         let mark = WriteMark(changes.keys, reason: configuration.reason)
-        return .send(try builder(changes, among: names, if: write.condition, mark: mark))
+        let compared = comparedNames(of: write, changes, on: mirror)
+        return .send(try builder(changes, among: compared, if: write.condition, mark: mark))
     }
 
     /// Returns whether the comparisons of a request that changes nothing hold; if not, merges what is stored.

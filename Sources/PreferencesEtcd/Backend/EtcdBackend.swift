@@ -17,6 +17,7 @@ final class EtcdBackend: PreferenceBackend {
     let client: GatewayClient
     let mirror: Lock<Mirror>
     let queue = Lock(WriteQueue())
+    let storedSchema = Lock(StoredSchema())
     /// Held during each write to etcd, by a call of the store or by the thread that sends the queue.
     let writeLock = Lock(())
     /// The read of the suite, which one thread at a time performs.

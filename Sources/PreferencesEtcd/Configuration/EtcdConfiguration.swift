@@ -72,6 +72,8 @@ public struct EtcdConfiguration: Sendable {
     public var maximumOperations = 128
     /// The reason that each write of the store gives in the suite's log; `nil` for none. For the tool `prefs`.
     @_spi(Tool) public var reason: String?
+    /// Returns whether the schema in the suite isn't applied to a write of the store. For the tool `prefs`.
+    @_spi(Tool) public var ignoresSchema: @Sendable () -> Bool = { false }
     #if Etcd
     /// The log of connections, certificates, queued writes and, at debug, retries; `nil` logs nothing.
     ///

@@ -34,7 +34,7 @@ enum EtcdEvent: Sendable {
     case waiting(from: Int, to: Int)
     /// An attempt at a write failed because another process had changed its keys; it is repeated with the new values.
     case conflict
-    /// A queued write was dropped, as its condition no longer holds.
+    /// A queued write was dropped; the store reports why.
     case dropped
 }
 
@@ -140,7 +140,7 @@ private struct EtcdTelemetry: Sendable {
         case .waiting(from: 0, to: 1...): logger.notice("writes wait for etcd")
         case .waiting(from: 1..., to: 0): logger.notice("no write waits for etcd any more")
         case .dropped:
-            logger.warning("a queued write was dropped, as another process changed the values that it depends on")
+            logger.warning("a queued write was dropped; the store's issue handler gets the reason")
         case .retry(let endpoint, let reason, let pause):
             logger.debug(
                 "a request is repeated",

@@ -56,7 +56,7 @@ struct SchemaInstallationTests {
 
     /// Returns the keywords of each property of the installed schema.
     private func properties() throws -> [String: [String: PropertyListValue]] {
-        guard case .dictionary(let members) = try PreferenceText.schema(in: try folder.read("app/" + Self.name)),
+        guard case .dictionary(let members) = try PreferenceSchema.value(in: try folder.read("app/" + Self.name)),
             members["type"] == "object", case .dictionary(let properties) = members["properties"]
         else {
             Issue.record("it isn't a schema")

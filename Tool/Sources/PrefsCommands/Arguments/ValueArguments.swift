@@ -1,4 +1,4 @@
-import Preferences
+@_spi(Tool) import Preferences
 
 #if canImport(FoundationEssentials)
 import FoundationEssentials
@@ -79,7 +79,7 @@ enum ValueArguments {
         }
         do {
             let value = try json(text)
-            let isOther = isChoice && !choices.contains(where: value.isSame(as:))
+            let isOther = isChoice && !choices.contains(where: value.readsSame(as:))
             return isOther || declared?.allowsKind(of: value) == false ? .string(text) : value
         } catch { return .string(text) }
     }

@@ -152,11 +152,11 @@ struct CheckCommand: ParsableCommand {
         var deprecated: Set<String> = []
         for layer in layers.reversed() where !layer.contents.isEmpty {
             let origins = try layer.origins()
-            let storedNames = schema.formerNames.present(layer.contents).storedNames
+            let storedNames = FormerNames(schema).present(layer.contents).storedNames
             for (name, value) in layer.contents.sortedByName {
                 let place = [layer.source.rawValue, origins[name]?.text ?? layer.location]
                 let isOwn = layer.source != .system && layer.source != .managed
-                let present = schema.formerNames.preference(storedAs: name)
+                let present = schema.presentNames[name]
                 if let present {
                     let isIgnored = storedNames[present] != name
                     let cure = isOwn ? Self.cure(of: name, present, isIgnored, in: suite) : ""
@@ -170,7 +170,7 @@ struct CheckCommand: ParsableCommand {
                 }
                 guard let refusal = try schema.refusal(of: value, for: name, isStored: true) else { continue }
                 let row = place + [try refusal.text()]
-                let isNote = refusal.isUndeclared && schema.property(of: name) == nil
+                let isNote = refusal.isOfUndeclaredName
                 if isNote { notes.append(["undeclared"] + row) } else { refused.append(["refused"] + row) }
                 if !isNote, isOwn { ownCount += 1 }
             }

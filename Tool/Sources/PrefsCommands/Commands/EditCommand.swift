@@ -23,6 +23,7 @@ struct EditCommand: ParsableCommand {
         var words = words[...]
         let place = try options.place(&words)
         try words.end()
+        if force { place.ignoreSchema() }
         let stores = try place.open()
         let old = stores.ownContents
         let (shown, hidden) = try secrets.redaction(of: place).split(old)

@@ -36,6 +36,7 @@ struct ImportCommand: ParsableCommand {
         guard !keep || !replace else {
             throw Failure(.usage, "--keep and --replace exclude each other; give one of them")
         }
+        if force { place.ignoreSchema() }
         let stores = try place.open()
         let progress = Progress("Importing \(source)")
         let schema = try place.readableSchema()

@@ -1,5 +1,5 @@
 import ArgumentParser
-import Preferences
+@_spi(Tool) import Preferences
 
 struct ListCommand: ParsableCommand {
     static let configuration = CommandConfiguration(

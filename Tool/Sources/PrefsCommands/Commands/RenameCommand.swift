@@ -23,6 +23,7 @@ struct RenameCommand: ParsableCommand {
         let new = try words.nextName("the new name")
         try words.end()
         guard old != new else { throw Failure(.usage, "the old name and the new name are the same; give two names") }
+        if force { place.ignoreSchema() }
         let stores = try place.open()
         let schema = try place.readableSchema()
         let formerNames = FormerNames(schema)

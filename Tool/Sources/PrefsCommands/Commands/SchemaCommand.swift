@@ -101,7 +101,7 @@ struct SchemaCommand: ParsableCommand {
         }
         let text = String(decoding: try InputFile.bytes(of: path), as: UTF8.self)
         // One that no machine could read is not stored.
-        _ = try Schema(text, path: path)
+        _ = try Schema(text: text, path: path)
         try place.open().store.write(.string(text), for: PreferenceStore.schemaName)
     }
 

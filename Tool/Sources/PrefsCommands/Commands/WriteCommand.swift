@@ -108,6 +108,7 @@ struct WriteCommand: ParsableCommand {
         let formerNames = FormerNames(schema)
         var stored: PropertyListValue?
         if isForced, let path = try place.file(for: .write), try place.exists() { try PreferencesFile.adopt(path) }
+        if isForced { place.ignoreSchema() }
         try place.open().store.transaction { [isForced] transaction in
             // In each layer the name comes before its former names, so the transaction's values aren't enough.
             let layers = try formerNames.isEmpty ? [] : place.layers { _ in }.map { PlaceLayer($0, formerNames) }

@@ -1,4 +1,4 @@
-import Preferences
+@_spi(Tool) import Preferences
 
 #if canImport(FoundationEssentials)
 import FoundationEssentials

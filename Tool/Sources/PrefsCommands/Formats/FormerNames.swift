@@ -1,4 +1,4 @@
-import Preferences
+@_spi(Tool) import Preferences
 
 /// The former names of a program's preferences, under which values may still be stored.
 ///
@@ -7,13 +7,13 @@ struct FormerNames {
     private var byPreference: [String: [String]] = [:]
     private var preferences: [String: String] = [:]
 
-    /// Creates the former names of declared preferences; as in a program, those that another preference has are ignored.
-    init(of declared: [String: [String]]) {
-        for name in declared.keys.sorted() {
-            for former in declared[name] ?? [] where declared[former] == nil && preferences[former] == nil {
-                preferences[former] = name
-                byPreference[name, default: []].append(former)
-            }
+    /// Creates the former names that a schema declares; none without a schema.
+    init(_ schema: Schema?) {
+        guard let schema else { return }
+        preferences = schema.presentNames
+        for (name, property) in schema.properties {
+            let formerNames = property.formerNames.filter { preferences[$0] == name }
+            if !formerNames.isEmpty { byPreference[name] = formerNames }
         }
     }
 
@@ -24,9 +24,6 @@ struct FormerNames {
 
     /// Returns the names under which the value of a preference may be stored, in the order in which they are read.
     func names(of name: String) -> [String] { [name] + (byPreference[name] ?? []) }
-
-    /// All former names.
-    var all: some Sequence<String> { preferences.keys }
 
     /// Returns the value that a program reads for a name in one layer.
     func value(of name: String, in contents: [String: PropertyListValue]) -> PropertyListValue? {

@@ -1,4 +1,4 @@
-import Preferences
+@_spi(Tool) import Preferences
 
 /// A name on the command line: of a preference or, with dots, of a member of its value, as in `frame.x`.
 struct ValuePath {

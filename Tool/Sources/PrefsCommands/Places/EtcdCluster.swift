@@ -83,6 +83,19 @@ extension ChangeHistory.Change {
     }
 }
 
+/// The use of the schema that is stored in a suite, for which the suite's store asks on any thread.
+private final class SchemaUse: Sendable {
+    /// Whether the store stores values that the schema forbids.
+    let isIgnored = Mutex(false)
+    /// Whether a command found that the schema can't be read; it reports that itself.
+    let isUnreadable = Mutex(false)
+
+    /// Returns whether a command has reported an issue of the store already.
+    func isReported(_ issue: PreferenceError) -> Bool {
+        issue.code == .damaged && issue.name == PreferenceStore.schemaName && isUnreadable.withLock { $0 }
+    }
+}
+
 /// A suite on an etcd cluster, which is its only layer.
 final class EtcdPlace: Place {
     let title: String
@@ -91,6 +104,7 @@ final class EtcdPlace: Place {
     private let monitor = EtcdMonitor()
     private var store: PreferenceStore?
     private var wholeHistory: EtcdHistory?
+    private let schemaUse = SchemaUse()
 
     init(_ suite: String, on cluster: EtcdCluster) {
         self.suite = suite
@@ -157,13 +171,20 @@ final class EtcdPlace: Place {
         do { stored = try connected()[PreferenceStore.schemaName] } catch is Failure {}
         guard let stored else { return try Schema(firstOf: schemaPaths) }
         let key = try cluster.paths(of: suite).own + PreferenceStore.schemaName
-        guard case .string(let text) = stored else {
-            throw Failure(.damaged, "the schema in \(key) isn't a text; store it again with `prefs schema push`")
+        do {
+            guard case .string(let text) = stored else {
+                throw Failure(.damaged, "the schema in \(key) isn't a text; store it again with `prefs schema push`")
+            }
+            return try Schema(text: text, path: key)
+        } catch {
+            schemaUse.isUnreadable.withLock { $0 = true }
+            throw error
         }
-        return try Schema(text, path: key)
     }
 
     func markingSchema() throws -> Schema? { try schema() }
+
+    func ignoreSchema() { schemaUse.isIgnored.withLock { $0 = true } }
 
     /// The schema paths of the suite on this machine; empty if the suite's name isn't valid for files.
     var schemaPaths: [String] {
@@ -213,13 +234,15 @@ final class EtcdPlace: Place {
         let issues = Issues()
         let progress = Progress("Connecting to \(cluster.endpoints)")
         do throws(PreferenceError) {
-            let store = try PreferenceStore.etcd(suite, cluster.configuration, monitor: monitor)
+            var configuration = cluster.configuration
+            configuration.ignoresSchema = { [schemaUse] in schemaUse.isIgnored.withLock { $0 } }
+            let store = try PreferenceStore.etcd(suite, configuration, monitor: monitor)
             store.issueHandler = { issues.add($0) }
             let isEmpty = store.contents.isEmpty
             _ = consume progress
             if isEmpty, let error = monitor.status.error { throw error }
             for issue in issues.all { report(issue) }
-            store.issueHandler = { Terminal.report($0) }
+            store.issueHandler = { [schemaUse] in if !schemaUse.isReported($0) { Terminal.report($0) } }
             self.store = store
             return store
         } catch {

@@ -28,6 +28,8 @@ protocol Place {
     func schema() throws -> Schema?
     /// Returns the schema that declares which values are secrets, or `nil` without one.
     func markingSchema() throws -> Schema?
+    /// Lets the stores of the place store values that the schema of the suite forbids, from now on.
+    func ignoreSchema()
     /// The possible paths of the program's schema, in order of precedence; empty for a file given by its path.
     var schemaPaths: [String] { get }
     /// The possible paths of the schema that declares which values are secrets, also for a file given by its path.
@@ -165,6 +167,8 @@ extension Place {
 
     func markingSchema() throws -> Schema? { try Schema(firstOf: markingSchemaPaths) }
 
+    func ignoreSchema() {}
+
     var markingSchemaPaths: [String] { schemaPaths }
 
     /// Returns all names that are set or declared, sorted; throws if no name is and the place doesn't exist.
@@ -236,7 +240,7 @@ struct KnownName {
     /// Whether the value is set and differs from the program's default.
     var differs: Bool {
         guard let value else { return false }
-        return property?.defaultValue.map { !value.isSame(as: $0) } ?? true
+        return property?.defaultValue.map { !value.readsSame(as: $0) } ?? true
     }
 }
 

@@ -28,7 +28,7 @@ package struct Failure: Error {
     package init(_ error: PreferenceError) {
         let status: ExitStatus =
             switch error.code {
-            case .invalidName, .unencodable, .tooLarge, .misuse: .usage
+            case .invalid, .invalidName, .unencodable, .tooLarge, .misuse: .usage
             case .managed, .readOnly, .notPermitted: .notPermitted
             case .damaged, .unknownFormat, .unreadable: .damaged
             default: .failed
