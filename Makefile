@@ -32,6 +32,7 @@ BUILDS := .build .build/traits Examples/.build Tool/.build Evidence/Verify/.buil
 # on this machine. For etcd: the product, its tests, and the code below: the contract of backends, the stores on a backend, locks and threads.
 ETCD_COVERED := Package.swift Sources/PreferencesEtcd Sources/Preferences/Preference/PreferenceSchema.swift \
 	Sources/Preferences/Preference/PreferenceSchema+Property.swift Tests/PreferencesEtcdTests Tests/EtcdTestSupport Evidence/Torture/Etcd \
+	Examples/Service/Package.swift Examples/Service/Sources Examples/Service/create-etcd-user \
 	Tool/Package.swift Tool/Sources/PrefsCommands/System Tool/Sources/PrefsCommands/Places Tool/Sources/PrefsCommands/Arguments \
 	Tool/Tests/PrefsTests/EtcdTests.swift Tool/Tests/PrefsTests/Support/EtcdServer.swift Tool/Tests/PrefsTests/Transcripts/Etcd \
 	Sources/PreferencesTesting/Contract Sources/Preferences/Contents Sources/Preferences/Backends Sources/Preferences/Delivery \

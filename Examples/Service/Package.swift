@@ -5,8 +5,13 @@ import PackageDescription
 let package = Package(
     name: "Service",
     platforms: [.macOS(.v15)],
+    traits: [.trait(name: "Etcd", description: "Settings of a fleet, from an etcd cluster.")],
     dependencies: [
-        .package(name: "swift-preferences", path: "../..", traits: ["Configuration"]),
+        .package(
+            name: "swift-preferences",
+            path: "../..",
+            traits: ["Configuration", .trait(name: "Etcd", condition: .when(traits: ["Etcd"]))]
+        ),
         .package(
             url: "https://github.com/apple/swift-configuration.git",
             from: "1.0.0",
@@ -24,6 +29,7 @@ let package = Package(
             dependencies: [
                 .product(name: "Preferences", package: "swift-preferences"),
                 .product(name: "PreferencesConfiguration", package: "swift-preferences"),
+                .product(name: "PreferencesEtcd", package: "swift-preferences", condition: .when(traits: ["Etcd"])),
                 .product(name: "Configuration", package: "swift-configuration"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
                 .product(name: "Logging", package: "swift-log"),

@@ -11,7 +11,8 @@ import ServiceLifecycle
 ///     $ GREETER_NAME=Ada swift run --package-path Examples/Service greeter
 ///     Hello, Ada! (greeting: greeter.json, name: environment)
 ///
-/// While it runs, change the file, or run `prefs write com.example.greeter name Pitt` in another shell.
+/// While it runs, change the file, or run `prefs write com.example.greeter name Pitt` in another shell. `Fleet.swift` adds the settings
+/// that all greeters of a fleet share.
 @main
 struct Greeter {
     static func main() async throws {
@@ -22,13 +23,23 @@ struct Greeter {
         )
         let environment = EnvironmentVariablesProvider().prefixKeys(with: "greeter")
         // The value comes from the first store that has one, else from the declared default.
-        let store = PreferenceStore.layered([
+        var layers: [PreferenceStore] = [
             .suite("com.example.greeter"),
             .configuration(ConfigReader(provider: environment), for: GreeterPreferences.self, named: "environment"),
-            .configuration(ConfigReader(provider: file), for: GreeterPreferences.self, named: "greeter.json"),
-        ])
+        ]
+        var services: [any Service] = [file]
+        #if Etcd
+        if let fleet = try Fleet(of: ProcessInfo.processInfo.environment) {
+            layers.append(fleet.store.readOnly(named: "fleet"))
+            services += fleet.services
+        }
+        #endif
+        layers.append(
+            .configuration(ConfigReader(provider: file), for: GreeterPreferences.self, named: "greeter.json")
+        )
+        services.append(GreeterService(store: .layered(layers)))
         let group = ServiceGroup(
-            services: [file, GreeterService(preferences: GreeterPreferences(in: store))],
+            services: services,
             gracefulShutdownSignals: [.sigterm, .sigint],
             logger: Logger(label: "greeter")
         )
@@ -42,9 +53,12 @@ struct GreeterPreferences: PreferenceGroup {
 }
 
 struct GreeterService: Service {
-    let preferences: GreeterPreferences
+    let store: PreferenceStore
 
     func run() async throws {
+        // Otherwise the first read would block this task until etcd answers. Layers that can't be read have no values, and the others count.
+        do throws(PreferenceError) { try await store.load() } catch { PreferenceStore.defaultIssueHandler(error) }
+        let preferences = GreeterPreferences(in: store)
         let updates = PreferenceStore.updates(of: preferences.$greeting, preferences.$name).cancelOnGracefulShutdown()
         for await (greeting, name) in updates {
             let sources = "(greeting: \(preferences.$greeting.source), name: \(preferences.$name.source))"
