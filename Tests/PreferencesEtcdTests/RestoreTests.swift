@@ -1,6 +1,7 @@
 #if Etcd
 import EtcdTestSupport
 import FileTestSupport
+import Foundation
 import Preferences
 import Testing
 
@@ -66,6 +67,36 @@ struct RestoreTests {
         try await eventually("it is not reported") { reports.codes.contains(.notDurable) }
         try await store.transaction { $0["value"] = 2 }
         #expect(try stored() == ["value": "2", "other": "20"])
+    }
+
+    /// The cache's revision exists in both histories, with other values.
+    @Test(arguments: [false, true])
+    func startFromACacheBetweenTwoRevisionsOfARestoredCluster(isFurther: Bool) async throws {
+        var configuration = EtcdConfiguration.testing(cluster.endpoints)
+        configuration.cacheFile = URL(filePath: cluster.folder.path("cache.jsonl"))
+        do {
+            let store = try PreferenceStore.etcd(suite, configuration)
+            try await store.write(1, for: "value")
+            try cluster.control("snapshot", "save", cluster.folder.path("snapshot"))
+            for number in 2...5 { try await store.write(.integer(Int64(number)), for: "value") }
+            try await store.write(1, for: "lost")
+        }
+        try cluster.replace(with: "snapshot")
+        let other = try PreferenceStore.etcd(suite, .testing(cluster.endpoints))
+        for number in 1...(isFurther ? 20 : 2) { try await other.write(.integer(Int64(number)), for: "other") }
+        let transport = try TestTransport()
+        let store = try PreferenceStore(etcd: suite, configuration, over: transport)
+        let reports = Reports(of: store)
+        // The watch must not find the other history before the values of the cache are seen.
+        transport.cut()
+        try await store.load()
+        #expect(store.contents == ["value": 5, "lost": 1])
+        transport.mend()
+        try await eventually("the values of two histories are mixed: \(store.contents)") {
+            store.contents == ["value": 1, "other": isFurther ? 20 : 2]
+        }
+        try await eventually("it is not reported") { reports.codes == [.notDurable] }
+        #expect(transport.suiteReads == 1)
     }
 
     @Test

@@ -33,6 +33,8 @@ struct ServiceTests {
         let group = group(EtcdService(store, monitor: monitor))
         async let run: Void = group.run()
         try await eventually("it is not loaded") { monitor.status.isConnected }
+        // The store opens only after its backend is connected.
+        try await store.load()
         #expect(store["a"] == 1)
         await group.triggerGracefulShutdown()
         try await run
@@ -46,6 +48,7 @@ struct ServiceTests {
         let group = group(EtcdService(store, monitor: monitor, drainTimeout: .seconds(60)))
         async let run: Void = group.run()
         try await eventually("it is not loaded") { monitor.status.isConnected }
+        try await store.load()
         transport.cut()
         try await eventually("the cut is not noticed") { !monitor.status.isConnected }
         store["a"] = 1
@@ -67,6 +70,7 @@ struct ServiceTests {
         let group = group(EtcdService(store, monitor: monitor, drainTimeout: .milliseconds(50)))
         let run = Task { try await group.run() }
         try await eventually("it is not loaded") { monitor.status.isConnected }
+        try await store.load()
         transport.cut()
         try await eventually("the cut is not noticed") { !monitor.status.isConnected }
         store["a"] = 1

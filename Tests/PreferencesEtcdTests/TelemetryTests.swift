@@ -116,6 +116,40 @@ struct TelemetryTests {
     }
 
     @Test
+    func releasedStoreIsNotConnectedAndTheRevisionIsMeasured() async throws {
+        var store: PreferenceStore? = try PreferenceStore.etcd(suite, try configuration())
+        try await store?.write(1, for: "a")
+        try SharedNode.get().control("put", "tests/\(suite)/b", "2")
+        try await eventually("the value never came") { store?["b"] == 2 }
+        let connected = try metrics.expectGauge("preferences_etcd_connected", [("suite", suite)])
+        let revision = try metrics.expectGauge("preferences_etcd_revision", [("suite", suite)])
+        let text = try SharedNode.get().control("get", "-w", "json", "tests/\(suite)/b")
+        let stored = try #require(text.firstMatch(of: #/"mod_revision":(\d+)/#)).1
+        #expect(revision.lastValue.map { $0 >= Double(stored) ?? .infinity } == true)
+        #expect(connected.lastValue == 1)
+        store = nil
+        try await eventually("it is still connected") { connected.lastValue == 0 }
+    }
+
+    @Test
+    func monitorShowsTheSecondStoreThatItIsUsedFor() async throws {
+        let monitor = EtcdMonitor()
+        var store: PreferenceStore? = try PreferenceStore.etcd(suite, try configuration(), monitor: monitor)
+        try await store?.load()
+        let connected = try metrics.expectGauge("preferences_etcd_connected", [("suite", suite)])
+        #expect(monitor.status.isConnected && connected.lastValue == 1)
+        store = nil
+        try await eventually("it is still connected") { connected.lastValue == 0 }
+        #expect(!monitor.status.isConnected)
+        let second = try PreferenceStore.etcd(suite, try configuration(), monitor: monitor)
+        try await second.load()
+        #expect(monitor.status.isConnected && connected.lastValue == 1)
+        #expect(log.levels(of: "connected to etcd").count == 2)
+        #expect(counted("watch_reconnections_total") == 0)
+        withExtendedLifetime(second) {}
+    }
+
+    @Test
     func conflictsAndRetriesAreCountedAndLogged() async throws {
         let transport = try TestTransport { $0 == 1 ? .lostRequest : nil }
         let store = try PreferenceStore(etcd: suite, try configuration(), over: transport)

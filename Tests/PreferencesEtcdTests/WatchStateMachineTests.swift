@@ -26,11 +26,7 @@ struct WatchStateMachineTests {
         var machine = Self.watching()
         _ = machine.handle(.ended(.unreachable("lost")))
         _ = machine.handle(.silence(since: .zero))
-        expect(
-            &machine,
-            .response(WatchResponse(created: true)),
-            gives: [.becameConnected, .probe(isCounting: false)]
-        )
+        expect(&machine, .response(WatchResponse(created: true)), gives: [.probe(isCounting: false)])
         expect(&machine, .probed(.success(.otherHistory)), gives: [.close])
         expect(&machine, .silence(since: .zero), gives: [.reread])
         expect(&machine, .reread(.success(3)), gives: [.open(from: 4)])
@@ -40,14 +36,61 @@ struct WatchStateMachineTests {
     func watchOfALaterRevisionThanTheMembersIsProbed() {
         var machine = Self.machine()
         let created = WatchResponse(header: ResponseHeader(revision: 9), created: true)
-        expect(&machine, .response(created), gives: [.becameConnected, .probe(isCounting: false)])
+        expect(&machine, .response(created), gives: [.probe(isCounting: false)])
     }
 
     @Test
     func watchThatContinuesTheCacheIsProbed() {
         var machine = WatchStateMachine(attemptTimeout: .seconds(2), probeInterval: .seconds(10))
         expect(&machine, .resume(after: 9), gives: [.open(from: 10)])
-        expect(&machine, .response(WatchResponse(created: true)), gives: [.becameConnected, .probe(isCounting: false)])
+        expect(&machine, .response(WatchResponse(created: true)), gives: [.probe(isCounting: false)])
+        expect(&machine, .probed(.success(.current)), gives: [.becameConnected])
+        expect(&machine, .silence(since: .zero), gives: [.probe(isCounting: false)])
+        expect(&machine, .probed(.success(.current)), gives: [])
+    }
+
+    /// The replay from a cache can be as long as the history; later ones begin where the watch was.
+    @Test
+    func suiteIsReadAfterMoreRevisionsThanAReplayHas() {
+        func created(_ revision: Int64) -> WatchStateMachine.Input {
+            .response(WatchResponse(header: ResponseHeader(revision: GatewayInteger(revision)), created: true))
+        }
+        let longest = WatchStateMachine.longestReplay
+        var machine = WatchStateMachine(attemptTimeout: .seconds(2), probeInterval: .seconds(10))
+        expect(&machine, .resume(after: 9), gives: [.open(from: 10)])
+        // First the history is compared: another one may have got further than the cache's.
+        expect(&machine, created(10 + longest), gives: [.probe(isCounting: false)])
+        expect(
+            &machine,
+            .probed(.failure(lost)),
+            gives: [.close, .becameDisconnected(lost), .leaveEndpoint]
+        )
+        expect(&machine, .silence(since: .zero), gives: [.open(from: 10)])
+        expect(&machine, created(10 + longest), gives: [.probe(isCounting: false)])
+        expect(&machine, .probed(.success(.behind)), gives: [.close, .reread])
+        expect(&machine, .reread(.success(10 + longest)), gives: [.open(from: 11 + longest)])
+        expect(&machine, created(10 + longest), gives: [.probe(isCounting: false)])
+        expect(&machine, .probed(.success(.current)), gives: [.becameConnected])
+
+        machine = WatchStateMachine(attemptTimeout: .seconds(2), probeInterval: .seconds(10))
+        _ = machine.handle(.resume(after: 9))
+        expect(&machine, created(9 + longest), gives: [.probe(isCounting: false)])
+        _ = machine.handle(.probed(.success(.current)))
+        _ = machine.handle(.ended(.unreachable("lost")))
+        _ = machine.handle(.silence(since: .zero))
+        expect(&machine, created(10 + 2 * longest), gives: [.probe(isCounting: false)])
+        expect(&machine, .probed(.success(.current)), gives: [.becameConnected])
+    }
+
+    @Test
+    func otherHistoryThatIsMuchLongerThanTheCachesIsNoticed() {
+        let revision = GatewayInteger(10 + WatchStateMachine.longestReplay)
+        var machine = WatchStateMachine(attemptTimeout: .seconds(2), probeInterval: .seconds(10))
+        _ = machine.handle(.resume(after: 9))
+        let created = WatchResponse(header: ResponseHeader(revision: revision), created: true)
+        expect(&machine, .response(created), gives: [.probe(isCounting: false)])
+        expect(&machine, .probed(.success(.otherHistory)), gives: [.close])
+        expect(&machine, .silence(since: .zero), gives: [.reread])
     }
 
     @Test
@@ -209,12 +252,8 @@ struct WatchStateMachineTests {
         expect(&machine, .silence(since: .zero), gives: [.probe(isCounting: true)])
         let reopening = machine.handle(.probed(.success(.behind)))
         #expect(reopening.last == .open(from: 11))
-        expect(
-            &machine,
-            .response(WatchResponse(created: true)),
-            gives: [.becameConnected, .probe(isCounting: false)]
-        )
-        expect(&machine, .probed(.success(.behind)), gives: [])
+        expect(&machine, .response(WatchResponse(created: true)), gives: [.probe(isCounting: false)])
+        expect(&machine, .probed(.success(.behind)), gives: [.becameConnected])
         expect(&machine, .silence(since: .zero), gives: [.probe(isCounting: true)])
         let rereading = machine.handle(.probed(.success(.behind)))
         #expect(rereading.last == .reread)
@@ -278,11 +317,7 @@ struct WatchStateMachineTests {
         expect(&machine, .silence(since: .seconds(900)), gives: [.probe(isCounting: false)])
         expect(&machine, .probed(.success(.current)), gives: [])
         expect(&machine, .silence(since: .seconds(901)), gives: [.close, .open(from: 11)])
-        expect(
-            &machine,
-            .response(WatchResponse(created: true)),
-            gives: [.becameConnected, .probe(isCounting: false)]
-        )
+        expect(&machine, .response(WatchResponse(created: true)), gives: [.probe(isCounting: false)])
     }
 
     // MARK: Replacement

@@ -148,7 +148,10 @@ extension EtcdBackend {
             reading.histories += 1
             reading.unfinished = nil
         }
-        mirror.withLock { $0.forgetRevisions() }
+        mirror.withLock { mirror in
+            mirror.forgetRevisions()
+            recordedRevision.withLock { $0 = 0 }
+        }
     }
 
     /// Checks, before the first write after a start from the cache, whether its history is the cluster's; if not, forgets the revisions.

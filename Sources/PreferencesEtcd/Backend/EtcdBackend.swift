@@ -34,6 +34,8 @@ final class EtcdBackend: PreferenceBackend {
     /// Whether a token was rejected since the watch was last open.
     private let wasTokenRejected = Lock(false)
     private let lastReported = Lock<GatewayFailure?>(nil)
+    /// The revision that the metrics show, which only `forgetRevisions` lowers.
+    let recordedRevision = Lock<Int64>(0)
     /// The time when another history was last reported.
     let otherHistoryReported = Lock<ContinuousClock.Instant?>(nil)
 
@@ -153,6 +155,7 @@ final class EtcdBackend: PreferenceBackend {
 
     private func finishLoading() -> [String: PropertyListValue] {
         isLoaded.withLock { $0 = true }
+        recordRevision()
         updateCopy()
         let values = mirror.withLock { mirror in
             mirror.pass = { [weak self] in self?.pass($0, at: $1) }
@@ -199,11 +202,29 @@ final class EtcdBackend: PreferenceBackend {
 
     /// Updates the copy, reports the mirror's problems, and has the store publish the changes, or repeat a load that failed.
     func announceChanges() {
+        recordRevision()
         updateCopy()
         for problem in mirror.withLock({ $0.drainProblems() }) { report(problem) }
         guard let host = host.withLock({ $0 }) else { return }
         let mustLoad = mirror.withLock { $0.revision > 0 } && !isLoaded.withLock { $0 }
         if mustLoad { host.changed() } else { host.changed([:]) }
+    }
+
+    /// Records the revision up to which the mirror is complete if it is later than the recorded one.
+    private func recordRevision() {
+        // Under the mirror's lock, so that a revision of a history that has ended isn't noted after the end.
+        var newest: Int64? = mirror.withLock { mirror in
+            recordedRevision.withLock { recorded -> Int64? in
+                guard mirror.revision > recorded else { return nil }
+                recorded = mirror.revision
+                return recorded
+            }
+        }
+        while let revision = newest {
+            client.record(.advanced(to: revision))
+            // Another thread may have recorded a later one before this.
+            newest = recordedRevision.withLock { $0 == revision || $0 == 0 ? nil : $0 }
+        }
     }
 
     /// Reports the writes that are still queued when the store or the program ends.
@@ -269,6 +290,7 @@ extension EtcdBackend: WatchDriver.Delegate {
 
     func advance(to revision: Int64) {
         mirror.withLock { $0.advance(to: revision) }
+        recordRevision()
         updateCopy(isPositionNeeded: true)
     }
 

@@ -19,7 +19,7 @@ public struct EtcdStatus: Sendable {
 
 /// A monitor of a store's connection to its cluster: the current status, and each change of it.
 ///
-/// Use one for one store at a time. All its members can be used on any thread.
+/// Use one for one store at a time; a later store begins with a new status. All its members can be used on any thread.
 public final class EtcdMonitor: Sendable {
     private struct State {
         var status = EtcdStatus()
@@ -106,6 +106,8 @@ public final class EtcdMonitor: Sendable {
         describeQueue: @escaping @Sendable () -> String?
     ) {
         state.withLock { state in
+            // An earlier store's status says nothing about this one.
+            (state.status, state.wasConnected) = (EtcdStatus(), false)
             state.shown = ObjectIdentifier(backend)
             state.sendQueue = sendQueue
             state.describeQueue = describeQueue
@@ -137,12 +139,17 @@ public final class EtcdMonitor: Sendable {
 
     /// Ends the sequences of statuses, unless another backend is attached already.
     func finish(_ backend: AnyObject) {
-        let observers = state.withLock { state -> [Int: AsyncStream<EtcdStatus>.Continuation] in
-            guard state.shown == ObjectIdentifier(backend) else { return [:] }
+        let (observers, record) = state.withLock { state in
+            guard state.shown == ObjectIdentifier(backend) else {
+                return ([:] as [Int: AsyncStream<EtcdStatus>.Continuation], nil as (@Sendable (EtcdEvent) -> Void)?)
+            }
             state.isFinished = true
-            return exchange(&state.observers, with: [:])
+            // The queued writes and the error stay, for a `drain` that has to say why.
+            state.status.endpoint = nil
+            return (exchange(&state.observers, with: [:]), state.record)
         }
         for observer in observers.values { observer.finish() }
+        record?(.released)
     }
 
     private func change(_ body: (inout EtcdStatus) -> Void) {

@@ -22,6 +22,10 @@ enum EtcdEvent: Sendable {
     case retry(endpoint: String, reason: GatewayFailure, pause: Duration)
     case connected(to: String, isAgain: Bool)
     case disconnected(PreferenceError)
+    /// The store was released, and with it the connection.
+    case released
+    /// The store has all changes up to another revision of the cluster.
+    case advanced(to: Int64)
     /// The watch moved to another connection.
     case moved(to: String)
     /// The files of the certificates were changed: new connections use them, or can't because of the error.
@@ -91,7 +95,8 @@ private struct EtcdTelemetry: Sendable {
         case .connected(_, let isAgain):
             set("connected", to: 1)
             if isAgain { increment("watch_reconnections_total") }
-        case .disconnected: set("connected", to: 0)
+        case .disconnected, .released: set("connected", to: 0)
+        case .advanced(let revision): set("revision", to: revision)
         case .moved: increment("watch_moves_total")
         case .received(let events):
             increment("watch_events_total", by: events)
@@ -146,7 +151,7 @@ private struct EtcdTelemetry: Sendable {
                 "a request is repeated",
                 metadata: ["endpoint": "\(endpoint)", "reason": "\(reason.text)", "pause": "\(pause)"]
             )
-        case .attempt, .received, .probed, .waiting, .conflict: break
+        case .attempt, .received, .probed, .waiting, .conflict, .released, .advanced: break
         }
     }
 }

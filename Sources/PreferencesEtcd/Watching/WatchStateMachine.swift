@@ -66,6 +66,12 @@ struct WatchStateMachine: Sendable {
     private var isAfterHistory = false
     /// Whether the watch was open before.
     private var wasOpen = false
+    /// Whether the connection is announced when the probe has shown that the history is the known one.
+    private var mustAnnounce = false
+    /// Whether the watch continues the cache, and its history was not compared yet.
+    private var isResumed = false
+    /// Whether the suite is read when the probe has shown that the history is the known one, as the replay is too long.
+    private var mustReread = false
     /// Whether the watch was reopened because it missed changes, and hasn't delivered any or passed a probe since.
     private var isReopened = false
     /// Whether a replacement is being opened.
@@ -79,6 +85,11 @@ struct WatchStateMachine: Sendable {
 
     /// The number of probes of which one counts the names, as the server visits all of them for that.
     static let probesPerCount = 30
+
+    /// The largest number of revisions after that of the cache whose events are received one by one; after more, the suite is read.
+    ///
+    /// A replay can have each value of a name, and the server reads the history of all suites for it, in the worst case of months.
+    static let longestReplay: Int64 = 10_000
 
     /// Creates a machine that waits for `begin`.
     ///
@@ -152,7 +163,7 @@ struct WatchStateMachine: Sendable {
             nextRevision = revision.map { $0 + 1 }
             return open()
         case .resume(let revision):
-            (nextRevision, wasOpen) = (revision + 1, true)
+            (nextRevision, wasOpen, isResumed) = (revision + 1, true, true)
             return open()
         case .response(let response): return handle(response)
         case .ended(let failure): return fail(failure)
@@ -169,9 +180,11 @@ struct WatchStateMachine: Sendable {
             }
         case .probed(.success(.current)):
             guard case .probing = state else { return [] }
+            isResumed = false
+            if mustReread { return reread() }
             state = .watching
             isReopened = false
-            return []
+            return announcement()
         case .probed(.success(.behind)): return handleLag()
         case .probed(.success(.otherHistory)), .historyEnded: return endHistory()
         case .probed(.failure(let failure)): return [.close] + fail(failure)
@@ -221,8 +234,12 @@ struct WatchStateMachine: Sendable {
                 state = .watching
                 return [.becameConnected]
             }
+            let distance = (response.header?.revision.value ?? 0) - (nextRevision ?? 0)
+            // Only after the probe: a read shows no other history if that has got further.
+            mustReread = isResumed && distance >= Self.longestReplay
             state = .probing(isSecond: false)
-            return [.becameConnected, .probe(isCounting: false)]
+            mustAnnounce = true
+            return [.probe(isCounting: false)]
         }
         guard state != .idle, state != .pausing, let expected = nextRevision else { return [] }
         if state != .opening { state = .watching }
@@ -257,10 +274,12 @@ struct WatchStateMachine: Sendable {
 
     private mutating func handleLag() -> [Action] {
         guard case .probing(let isSecond) = state else { return [] }
+        isResumed = false
+        if mustReread { return reread() }
         guard isSecond else {
             // The event may be on its way.
             state = .lagging
-            return []
+            return announcement()
         }
         // The stream is open and delivers nothing. If a second one from the same revision doesn't either, the suite is read.
         if isReopened { nextRevision = nil }
@@ -268,10 +287,23 @@ struct WatchStateMachine: Sendable {
         return [.close, .becameDisconnected(.unreachable("the watch missed changes"))] + open()
     }
 
+    /// Has the suite read in place of a replay, in a history that was compared.
+    private mutating func reread() -> [Action] {
+        (nextRevision, mustReread) = (nil, false)
+        return [.close] + open()
+    }
+
+    /// Announces a connection whose history was compared, once.
+    private mutating func announcement() -> [Action] {
+        guard mustAnnounce else { return [] }
+        mustAnnounce = false
+        return [.becameConnected]
+    }
+
     /// Has the suite read again, after a pause, as two clusters might answer in turn.
     private mutating func endHistory() -> [Action] {
         nextRevision = nil
-        isReopened = false
+        (isReopened, isResumed, mustReread) = (false, false, false)
         guard state != .idle, state != .rereading else { return [] }
         failures = max(failures, 1)
         isAfterHistory = true
