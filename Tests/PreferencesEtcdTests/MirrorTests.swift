@@ -309,7 +309,7 @@ struct MirrorTests {
 
     @Test
     func markFenceAndGuardsAreOutsideTheRangeOfNames() {
-        let (start, end) = keys.names
+        let (start, end) = (keys.names.start, keys.names.end)
         #expect(keys.mark.lexicographicallyPrecedes(start))
         #expect(!keys.fence.lexicographicallyPrecedes(end) && keys.fence.lexicographicallyPrecedes(keys.end))
         let guards = keys.removalGuards
@@ -354,7 +354,7 @@ struct MirrorTests {
         mirror.commit(["a": 4], at: 14)
         let condition = PreferenceCondition(values: [:], isComplete: true)
         let request = try builder(["new": 1], if: condition).request(isRepeated: false)
-        let (start, end) = keys.names
+        let (start, end) = (keys.names.start, keys.names.end)
         let guards = keys.removalGuards
         #expect(
             request.compare.contains(
@@ -369,7 +369,7 @@ struct MirrorTests {
     func completeConditionComparesAllKeysAndTheRange() throws {
         let condition = PreferenceCondition(values: [:], isComplete: true)
         let request = try builder(["new": 1], if: condition).request(isRepeated: false)
-        let (start, end) = keys.names
+        let (start, end) = (keys.names.start, keys.names.end)
         #expect(request.compare.contains(Comparison(key: start, rangeEnd: end, result: .less, modRevision: 11)))
         #expect(request.compare.contains(Comparison(key: keys.key(of: "a"), modRevision: 3)))
     }
@@ -380,7 +380,7 @@ struct MirrorTests {
         let request = try builder(["a": 4], if: PreferenceCondition(values: [:], isComplete: true)).request(
             isRepeated: false
         )
-        let (start, end) = keys.removalGuards
+        let (start, end) = (keys.removalGuards.start, keys.removalGuards.end)
         #expect(request.compare.contains(Comparison(key: start, rangeEnd: end, result: .less, modRevision: 11)))
     }
 
@@ -416,7 +416,7 @@ struct MirrorTests {
     func guardsThatExceedTheLimitAreComparedAsOneRange() throws {
         let names = Dictionary(uniqueKeysWithValues: (0..<100).map { ("n\($0)", PropertyListValue?.some(1)) })
         let request = try builder(names).request(isRepeated: false)
-        let (start, end) = keys.removalGuards
+        let (start, end) = (keys.removalGuards.start, keys.removalGuards.end)
         #expect(request.compare.count == 101)
         #expect(request.compare.contains(Comparison(key: start, rangeEnd: end, result: .less, modRevision: 11)))
     }

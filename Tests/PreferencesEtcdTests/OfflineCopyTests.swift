@@ -42,7 +42,7 @@ struct OfflineCopyTests {
     func valuesAndPositionBelongTogetherAfterEachKill() throws {
         let names = ["a", "b", "c"]
         var mirror = Mirror(keys)
-        let copy = OfflineCopy(place, prefix: "p", suite: "s")
+        let copy = OfflineCopy(place, OfflineCopy.Origin(prefix: "p", suite: "s"))
         _ = copy.load()
         _ = mirror.replace(with: [event("a", 0, 1).kv], at: 1, of: "1")
         update(copy, from: &mirror)
@@ -77,7 +77,7 @@ struct OfflineCopyTests {
         where length == bytes.count || bytes[length] == UInt8(ascii: "\n") || length % 7 == 0 {
             let killed = folder.path("\(length).jsonl")
             try bytes.prefix(length).write(to: URL(filePath: killed))
-            let contents = OfflineCopy(URL(filePath: killed), prefix: "p", suite: "s").load()
+            let contents = OfflineCopy(URL(filePath: killed), OfflineCopy.Origin(prefix: "p", suite: "s")).load()
             try FileManager.default.removeItem(atPath: killed)
             guard let origin = contents.origin, let position = origin.position else { continue }
             used += 1
@@ -109,18 +109,18 @@ struct OfflineCopyTests {
         _ = mirror.replace(with: [event("a", 2, 2).kv], at: 2, of: "1")
         var older = Mirror(keys)
         _ = older.replace(with: [event("a", 1, 1).kv, event("b", 1, 1).kv], at: 1, of: "1")
-        var first: OfflineCopy? = OfflineCopy(place, prefix: "p", suite: "s")
+        var first: OfflineCopy? = OfflineCopy(place, OfflineCopy.Origin(prefix: "p", suite: "s"))
         _ = first?.load()
         if let first { update(first, from: &mirror) }
-        let second = OfflineCopy(place, prefix: "p", suite: "s")
+        let second = OfflineCopy(place, OfflineCopy.Origin(prefix: "p", suite: "s"))
         #expect(second.load().values == ["a": 2])
         update(second, from: &older)
-        #expect(OfflineCopy(place, prefix: "p", suite: "s").load().values == ["a": 2])
+        #expect(OfflineCopy(place, OfflineCopy.Origin(prefix: "p", suite: "s")).load().values == ["a": 2])
         first = nil
         older.apply([event("b", nil, 3)])
         older.apply([event("a", 4, 4)])
         update(second, from: &older)
-        let contents = OfflineCopy(place, prefix: "p", suite: "s").load()
+        let contents = OfflineCopy(place, OfflineCopy.Origin(prefix: "p", suite: "s")).load()
         #expect(contents.values == ["a": 4])
         #expect(contents.origin?.position?.revision == 4)
     }
@@ -128,7 +128,7 @@ struct OfflineCopyTests {
     @Test
     func stepThatCannotBeWrittenIsWrittenWithTheNext() throws {
         var mirror = Mirror(keys)
-        let copy = OfflineCopy(place, prefix: "p", suite: "s")
+        let copy = OfflineCopy(place, OfflineCopy.Origin(prefix: "p", suite: "s"))
         _ = copy.load()
         _ = mirror.replace(with: [event("a", 1, 1).kv], at: 1, of: "1")
         update(copy, from: &mirror)
@@ -136,7 +136,7 @@ struct OfflineCopyTests {
         mirror.restoreUncopied(mirror.drainUncopied(isFirst: false))
         mirror.apply([event("b", 3, 3)])
         update(copy, from: &mirror)
-        let contents = OfflineCopy(place, prefix: "p", suite: "s").load()
+        let contents = OfflineCopy(place, OfflineCopy.Origin(prefix: "p", suite: "s")).load()
         #expect(contents.values == ["a": 2, "b": 3])
         #expect(contents.origin?.position?.revision == 3)
     }

@@ -35,9 +35,17 @@ final class TestTransport: Transport {
         /// Whether no stream can be opened, while requests are answered.
         var hasNoStreams = false
         var suiteReads = 0
+        /// The number of the next serializable reads whose answers are lost.
+        var failingMemberReads = 0
+        var streamCount = 0
         var streams: [@Sendable (StreamPart) -> Void] = []
         var open: [any TransportStream] = []
         var writes: [GatewayRequest] = []
+        var lineObserver: LineObserver?
+    }
+
+    private struct LineObserver {
+        let receive: @Sendable (Data) -> Void
     }
 
     private let transport: HTTPTransport
@@ -93,7 +101,12 @@ final class TestTransport: Transport {
         let isSuiteRead =
             request.path == "/v3/kv/range" && text.contains("range_end")
             && !["count_only", "keys_only", "min_mod_revision"].contains(where: text.contains)
-        let (cut, number) = state.withLock { state in
+        let isMemberRead = text.contains("serializable")
+        let (cut, number) = state.withLock { state -> (GatewayFailure?, Int) in
+            if isMemberRead, state.failingMemberReads > 0 {
+                state.failingMemberReads -= 1
+                return (.unreachable("lost"), state.writes.count)
+            }
             if isSuiteRead, !state.isCut { state.suiteReads += 1 }
             if isWrite { state.writes.append(request) }
             return (state.cut, state.writes.count)
@@ -121,10 +134,26 @@ final class TestTransport: Transport {
         }
     }
 
+    /// Loses the next reads that their member answers alone.
+    func failMemberReads(_ count: Int) { state.withLock { $0.failingMemberReads = count } }
+
+    /// The number of streams that were opened.
+    var streamCount: Int { state.withLock { $0.streamCount } }
+
+    /// Passes a copy of each line of later streams to a closure.
+    func observeLines(_ receive: @escaping @Sendable (Data) -> Void) {
+        state.withLock { $0.lineObserver = LineObserver(receive: receive) }
+    }
+
     func stream(
         _ request: GatewayRequest,
-        _ receive: @escaping @Sendable (StreamPart) -> Void
+        _ received: @escaping @Sendable (StreamPart) -> Void
     ) -> any TransportStream {
+        let observer = state.withLock { $0.lineObserver }
+        let receive: @Sendable (StreamPart) -> Void = { part in
+            if case .line(let line) = part { observer?.receive(line) }
+            received(part)
+        }
         if let cut = state.withLock({ $0.hasNoStreams ? .unreachable("cut") : $0.cut }) {
             receive(.end(cut))
             return NoStream()
@@ -133,6 +162,7 @@ final class TestTransport: Transport {
         // The connection may have been cut while the stream was opened.
         let isCut = state.withLock { state in
             guard !state.isCut else { return true }
+            state.streamCount += 1
             state.streams.append(receive)
             state.open.append(stream)
             return false

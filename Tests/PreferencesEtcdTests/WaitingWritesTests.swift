@@ -182,6 +182,25 @@ struct WaitingWritesTests {
         #expect(try stored("value") == "1\n")
     }
 
+    /// Such a write can neither be shown nor compared.
+    @Test
+    mutating func queueWithANameThatIsNotReadAnyMoreIsKept() async throws {
+        keep()
+        try await writeOffline(1, for: "host.web-2.value")
+        configuration.scopes = ["host": ["web-1"]]
+        do {
+            let store = try await reopened()
+            let error = await #expect(throws: PreferenceError.self) { try await store.load() }
+            #expect(error?.code == .misuse)
+        }
+        #expect(try stored("host.web-2.value").isEmpty)
+        configuration.scopes = [:]
+        let store = try await reopened()
+        try await store.load()
+        try await store.flush()
+        #expect(try stored("host.web-2.value") == "1\n")
+    }
+
     @Test
     mutating func secondStoreOverTheSameQueueIsRejected() throws {
         keep()

@@ -100,10 +100,95 @@ extension WatchDriverTests {
     }
 }
 
+/// Tests of streams with two watches, of which the transport opens the first one with the stream.
+extension WatchDriverTests {
+    private static let event =
+        #"{"result":{"header":{"cluster_id":"1","revision":"2"},"events":[{"kv":{"key":"cA==","mod_revision":"2"}}]}}"#
+    private static let secondIsOpen =
+        #"{"result":{"header":{"cluster_id":"1","revision":"2"},"watch_id":"1","created":true}}"#
+
+    private static func driver(_ transport: ScriptedTransport) throws -> WatchDriver {
+        var configuration = EtcdConfiguration(endpoints: ["http://member"])
+        configuration.attemptTimeout = .seconds(60)
+        configuration.probeInterval = .seconds(3_600)
+        return WatchDriver(
+            GatewayClient(configuration, transport: transport) { _ in },
+            keys: try KeySpace(prefix: "prefix", suite: "suite", scopes: ["host": []]),
+            configuration: configuration
+        )
+    }
+
+    /// After a start from the cache, changes must not be applied before the history was compared.
+    @Test func streamIsOpenWhenAllItsWatchesAre() async throws {
+        let transport = ScriptedTransport { _ in true }
+        let driver = try Self.driver(transport)
+        let delegate = QuietDelegate()
+        try driver.start(after: 1, delegate)
+        defer { driver.stop() }
+        try await eventually("no stream is opened") { transport.openedCount == 1 }
+        transport.deliver(Self.event)
+        transport.deliver(Self.secondIsOpen)
+        try await eventually("the change is not applied") { !delegate.connectionsAtChanges.isEmpty }
+        #expect(delegate.connectionsAtChanges == [1])
+        #expect(transport.requestCount == 2)
+    }
+
+    @Test func replacementIsUsedWhenAllItsWatchesAreOpenAndLosesNoChange() async throws {
+        let transport = ScriptedTransport { _ in true }
+        let driver = try Self.driver(transport)
+        let delegate = QuietDelegate()
+        try driver.start(after: 1, delegate)
+        defer { driver.stop() }
+        try await eventually("no stream is opened") { transport.openedCount == 1 }
+        transport.deliver(Self.secondIsOpen)
+        try await eventually("the watch does not open") { delegate.connections == 1 }
+        driver.renewConnection()
+        try await eventually("no replacement is opened") { transport.openedCount == 2 }
+        // Its change comes before its second watch is open.
+        transport.deliver(Self.event)
+        #expect(delegate.connections == 1)
+        transport.deliver(Self.secondIsOpen)
+        try await eventually("the change is not applied") { !delegate.connectionsAtChanges.isEmpty }
+        #expect(delegate.connectionsAtChanges == [2])
+        #expect(transport.streamCount == 2)
+    }
+
+    @Test func refusalOfOneWatchEndsTheStream() async throws {
+        let transport = ScriptedTransport { _ in true }
+        let driver = try Self.driver(transport)
+        let delegate = QuietDelegate()
+        try driver.start(after: 1, delegate)
+        defer { driver.stop() }
+        try await eventually("no stream is opened") { transport.openedCount == 1 }
+        let reason = "etcdserver: permission denied"
+        transport.deliver(
+            #"{"result":{"header":{"cluster_id":"1"},"watch_id":"1","created":true,"canceled":true,"cancel_reason":"\#(reason)"}}"#
+        )
+        try await eventually("the refusal is not noticed") { !delegate.failures.isEmpty }
+        #expect(delegate.failures.first == .refused(code: 7, message: reason))
+        #expect(delegate.connections == 0)
+    }
+
+    @Test func streamThatDoesNotOpenAllItsWatchesIsEnded() async throws {
+        let transport = ScriptedTransport { _ in true }
+        let driver = try Self.driver(transport)
+        let delegate = QuietDelegate()
+        try driver.start(after: 1, delegate)
+        defer { driver.stop() }
+        try await eventually("no stream is opened") { transport.openedCount == 1 }
+        for _ in 0...WatchDriver.largestHeldCount { transport.deliver(Self.event) }
+        try await eventually("it is not ended") { !delegate.failures.isEmpty }
+        #expect(delegate.failures.first == .unreachable("not all watches were opened"))
+        #expect(delegate.connections == 0 && delegate.connectionsAtChanges.isEmpty)
+    }
+}
+
 /// A transport whose streams report at once that their watch is open, or end at once.
 private final class ScriptedTransport: Transport {
     private let count = Lock(0)
     private let receiver = Lock<(@Sendable (StreamPart) -> Void)?>(nil)
+    private let requests = Lock(0)
+    private let opened = Lock(0)
     private let cluster: @Sendable (_ number: Int) -> String
     private let opens: @Sendable (_ number: Int) -> Bool
 
@@ -116,6 +201,11 @@ private final class ScriptedTransport: Transport {
     }
 
     var streamCount: Int { count.withLock { $0 } }
+
+    /// The number of streams that have delivered their first part.
+    var openedCount: Int { opened.withLock { $0 } }
+    /// The number of requests to create a watch in the newest stream.
+    var requestCount: Int { requests.withLock { $0 } }
 
     /// Passes a line to the newest stream on the calling thread, as if it were the transport's.
     func deliver(_ line: String) { receiver.withLock { $0 }?(.line(Data(line.utf8))) }
@@ -132,12 +222,15 @@ private final class ScriptedTransport: Transport {
             count += 1
             return count
         }
+        let text = String(decoding: request.body, as: UTF8.self)
+        requests.withLock { $0 = text.components(separatedBy: "create_request").count - 1 }
         receiver.withLock { $0 = receive }
         receive(
             opens(number)
                 ? .line(Data(#"{"result":{"header":{"cluster_id":"\#(cluster(number))"},"created":true}}"#.utf8))
                 : .end(.unreachable("the connection fails"))
         )
+        opened.withLock { $0 += 1 }
         return NoStream()
     }
 }
@@ -145,14 +238,31 @@ private final class ScriptedTransport: Transport {
 private final class QuietDelegate: WatchDriver.Delegate {
     private let count = Lock(0)
     private let readCount = Lock(0)
+    private let failed = Lock<[GatewayFailure]>([])
+    private let atChanges = Lock<[Int]>([])
     private let applying: @Sendable () -> Void
 
     init(applying: @escaping @Sendable () -> Void = {}) { self.applying = applying }
 
     var connections: Int { count.withLock { $0 } }
     var reads: Int { readCount.withLock { $0 } }
+    var failures: [GatewayFailure] { failed.withLock { $0 } }
+    /// The number of connections that there were at each change.
+    var connectionsAtChanges: [Int] { atChanges.withLock { $0 } }
 
-    func apply(_ events: [PreferencesEtcd.WatchEvent]) { applying() }
+    func apply(_ events: [PreferencesEtcd.WatchEvent]) { noteChange() }
+    func complete(_ events: [PreferencesEtcd.WatchEvent], ofRange index: Int, _ endpoint: String) -> Result<
+        Int64, GatewayFailure
+    > {
+        noteChange()
+        return .success(events.last?.kv.modRevision.value ?? 0)
+    }
+    private func noteChange() {
+        let connections = connections
+        atChanges.withLock { $0.append(connections) }
+        applying()
+    }
+
     func advance(to revision: Int64) {}
     func reread() -> Result<Int64, GatewayFailure> {
         readCount.withLock { $0 += 1 }
@@ -162,6 +272,6 @@ private final class QuietDelegate: WatchDriver.Delegate {
         .success(.current)
     }
     func becameConnected(to endpoint: String) { count.withLock { $0 += 1 } }
-    func becameDisconnected(_ failure: GatewayFailure) {}
+    func becameDisconnected(_ failure: GatewayFailure) { failed.withLock { $0.append(failure) } }
 }
 #endif

@@ -107,7 +107,7 @@ enum Restart {
 
 extension EtcdNode {
     /// The bytes that the server has sent to its gateway, before that makes JSON of them.
-    fileprivate var bytesSent: Double {
+    var bytesSent: Double {
         get async throws {
             let response = try await HTTPClient.shared.execute(
                 request: HTTPClient.Request(url: clientURL + "/metrics")

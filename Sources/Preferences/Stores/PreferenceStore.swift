@@ -132,6 +132,15 @@ public final class PreferenceStore: Sendable {
     ///   - name: What the scopes are of; the beginning of the stored names.
     ///   - id: Which one it is.
     public func scoped(_ name: String, id: String) -> PreferenceStore {
+        scoped(prefix: Self.scopePrefix(name, id: id))
+    }
+
+    /// Returns the prefix of the stored names of `scoped(_:id:)`, such as `account.a@example%2Ecom.`.
+    ///
+    /// - Parameters:
+    ///   - name: What the scopes are of.
+    ///   - id: Which one it is.
+    public static func scopePrefix(_ name: String, id: String) -> String {
         var escaped = ""
         for scalar in id.unicodeScalars {
             switch scalar {
@@ -140,7 +149,7 @@ public final class PreferenceStore: Sendable {
             default: escaped.unicodeScalars.append(scalar)
             }
         }
-        return scoped(prefix: "\(name).\(escaped).")
+        return "\(name).\(escaped)."
     }
 
     /// Creates a store of the names that begin with a prefix: for accounts, documents and windows.

@@ -51,9 +51,20 @@ extension EtcdBackend {
     }
 
     /// Loads the writes that an earlier run of the program left in the queue's file.
+    ///
+    /// - Throws: `misuse` for a write of a name that this run doesn't read: it could not be compared or shown, and if it were skipped, it
+    ///   could be stored by a later run, after newer ones.
     func loadQueue(_ host: PreferenceBackendHost) throws(PreferenceError) {
         guard let queueFile, queue.withLock({ $0.count }) == 0 else { return }
         let (step, lastNumber) = try queueFile.load(host.report)
+        for case (_, let write?) in step.sorted(by: { $0.key < $1.key }) {
+            guard let name = unreadName(of: write) else { continue }
+            throw PreferenceError(
+                .misuse,
+                "a queued write of \"\(name)\" in \(queueFile.path) is of a scope that this store doesn't read; it is kept. List the id in "
+                    + "the configuration's scopes until it is sent, or remove the file to drop its writes"
+            )
+        }
         queue.withLock { $0.reserve(through: lastNumber) }
         perform(step)
     }

@@ -204,9 +204,7 @@ extension EtcdBackend {
         guard !mirror.withLock({ $0.merge(delta, at: revision) }) else { return }
         let names: RangeResponse
         do throws(GatewayClient.Failure) {
-            names = try client.call("/v3/kv/range", within: end - .now) { _ in
-                RangeRequest.names(of: keys, at: revision)
-            }
+            names = try client.read(keys.ranges.map { .names(of: $0, at: revision) }, within: end - .now)
         } catch {
             guard error.reason.isCompacted else { throw error }
             // The read of another thread may be older than the answer.

@@ -6,12 +6,13 @@ extension EtcdBackend {
         _ changes: [String: PropertyListValue?],
         if condition: PreferenceCondition
     ) throws(PreferenceError) -> PreferenceBackendCommit {
+        let write = WriteQueue.Write(changes: changes, condition: condition)
+        try checkScopes(of: write)
         defer {
             announceChanges()
             sendSoon()
         }
         return try writeLock.withLock { _ throws(PreferenceError) in
-            let write = WriteQueue.Write(changes: changes, condition: condition)
             if mustQueue { return try enqueue(write) }
             // A write that can be queued gets a single attempt's time, as other calls wait for `writeLock`.
             let isQueueing = configuration.offlineWrites == .queueing
@@ -283,7 +284,8 @@ extension EtcdBackend {
             if builder.isMade(by: newest) { return newest.modRevision.value }
             return try find(builder, through: newest.modRevision.value, until: end)
         }
-        let response: RangeResponse = try read(.delta(of: keys, since: builder.revision), for: builder, until: end)
+        let deltas = keys.ranges.map { RangeRequest.delta(of: $0, since: builder.revision) }
+        let response = try read(deltas, for: builder, until: end)
         try mergeExternalChanges(response, at: response.header?.revision.value ?? 0, until: end)
         let (isUntouched, isDone) = mirror.withLock { (builder.isUntouched(in: $0), write.isStored(in: $0)) }
         if isUntouched { return nil }
@@ -296,18 +298,18 @@ extension EtcdBackend {
         after builder: TransactionBuilder,
         until end: ContinuousClock.Instant
     ) throws(WriteFailure) -> KeyValue? {
-        let response: RangeResponse = try read(RangeRequest(key: keys.mark), for: builder, until: end)
+        let response = try read([RangeRequest(key: keys.mark)], for: builder, until: end)
         return response.kvs?.first { $0.modRevision.value > builder.base }
     }
 
-    /// Sends a read that finds out whether a write is stored; if it fails, the write stays in doubt.
+    /// Sends reads that find out whether a write is stored; if they fail, the write stays in doubt.
     private func read(
-        _ request: RangeRequest,
+        _ requests: [RangeRequest],
         for builder: TransactionBuilder,
         until end: ContinuousClock.Instant
     ) throws(WriteFailure) -> RangeResponse {
         do throws(GatewayClient.Failure) {
-            return try client.call("/v3/kv/range", within: end - .now) { _ in request }
+            return try client.read(requests, within: end - .now)
         } catch {
             throw WriteFailure(error.reason, inDoubt: builder)
         }
@@ -335,13 +337,41 @@ extension EtcdBackend {
         through revision: Int64,
         until end: ContinuousClock.Instant
     ) throws(WriteFailure) -> Int64? {
-        let history = History(of: builder, through: revision, client, configuration)
-        do throws(GatewayFailure) { return try history.find(until: end) } catch {
+        do throws(GatewayFailure) {
+            // A store of some scopes searches the history of the mark alone, in which the fence isn't.
+            let last = keys.isPartial ? try markRevision(at: revision, until: end) : revision
+            if last > builder.base {
+                return try History(of: builder, through: last, client, configuration).find(until: end)
+            }
+            // The write puts the mark, so it isn't stored, unless the mark was removed since.
+            if last > 0 { return nil }
+            if try markRevision(at: builder.base, until: end) == 0 { return nil }
+        } catch {
             // If the history was compacted, the current mark may still be that of the write.
             if !error.isTemporary, let newest = try newestMark(after: builder, until: end), builder.isMade(by: newest) {
                 return newest.modRevision.value
             }
             throw WriteFailure(error, inDoubt: builder)
+        }
+        throw WriteFailure(
+            PreferenceError(
+                inDoubt: .notUnderstood("the mark that names the process which wrote the names was removed")
+            )
+        )
+    }
+
+    /// Returns the revision of the mark as it was at a revision; zero if there was none.
+    private func markRevision(
+        at revision: Int64,
+        until end: ContinuousClock.Instant
+    ) throws(GatewayFailure) -> Int64 {
+        var request = RangeRequest(key: keys.mark)
+        // Zero would be the current revision.
+        request.revision = GatewayInteger(max(revision, 1))
+        do throws(GatewayClient.Failure) {
+            return try client.read([request], within: end - .now).kvs?.first?.modRevision.value ?? 0
+        } catch {
+            throw error.reason
         }
     }
 
@@ -380,8 +410,11 @@ extension EtcdBackend {
         _ response: TransactionResponse,
         until end: ContinuousClock.Instant
     ) throws(WriteFailure) {
-        let delta = response.responses?.first?.range ?? RangeResponse()
-        try mergeExternalChanges(delta, at: response.header?.revision.value ?? 0, until: end)
+        try mergeExternalChanges(
+            response.joinedRanges(keys.ranges.count),
+            at: response.header?.revision.value ?? 0,
+            until: end
+        )
     }
 
     private func mergeExternalChanges(

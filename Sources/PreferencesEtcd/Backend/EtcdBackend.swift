@@ -49,12 +49,19 @@ final class EtcdBackend: PreferenceBackend {
         let configuration = try configuration.validated()
         self.configuration = configuration
         self.monitor = monitor
-        keys = try KeySpace(prefix: configuration.prefix, suite: suite)
+        keys = try configuration.keys(of: suite)
         mirror = Lock(Mirror(keys))
         let record = configuration.recorder(suite: suite)
         client = GatewayClient(configuration, transport: try makeTransport(), record: record)
         monitor.record(record)
-        copy = configuration.cacheFile.map { OfflineCopy($0, prefix: configuration.prefix, suite: suite) }
+        let origin = OfflineCopy.Origin(
+            prefix: configuration.prefix,
+            suite: suite,
+            scopes: configuration.scopes,
+            endpoints: configuration.endpoints
+        )
+        self.origin = origin
+        copy = configuration.cacheFile.map { OfflineCopy($0, origin) }
         queueFile =
             if configuration.keepsWaitingWrites, let place = configuration.cacheFile {
                 try QueueFile(
@@ -62,7 +69,6 @@ final class EtcdBackend: PreferenceBackend {
                     suite: configuration.prefix.isEmpty ? suite : "\(configuration.prefix)/\(suite)"
                 )
             } else { nil }
-        origin = OfflineCopy.Origin(prefix: configuration.prefix, suite: suite, endpoints: configuration.endpoints)
         watch = WatchDriver(client, keys: keys, configuration: configuration)
         client.transport.observeCertificates { [weak self] problem in
             record(.certificates(problem))
@@ -309,25 +315,18 @@ extension EtcdBackend: WatchDriver.Delegate {
     func probe(_ endpoint: String, isCounting: Bool) -> Result<ProbeResult, GatewayFailure> {
         do throws(GatewayFailure) {
             let place = mirror.withLock { $0.place }
-            let newest = try ask(endpoint, RangeRequest(key: keys.mark))
+            let newest = try ask(endpoint, [RangeRequest(key: keys.mark)])
             let mark = newest.kvs?.first
             let revision = newest.header?.revision.value ?? 0
-            var count: Int?
-            if isCounting, place.history(of: mark, at: revision) != .other {
-                // The names at the revision of the mark; if that is compacted already, the next probe that counts will do.
-                var request = RangeRequest.count(of: keys)
-                request.revision = GatewayInteger(revision)
-                do throws(GatewayFailure) {
-                    count = Int(try ask(endpoint, request).count.value)
-                } catch {
-                    guard error.isCompacted else { throw error }
-                }
-            }
+            let isNewer = mark?.modRevision.value ?? 0 > place.newest
+            let isRead =
+                (isCounting || keys.isPartial && isNewer) && place.history(of: mark, at: revision) != .other
+            let delta = isRead ? try self.delta(at: revision, endpoint) : nil
             sendQueue()
             announceChanges()
             let isSame = try isSame(place.history(of: mark, at: revision), as: place) {
                 request throws(GatewayFailure) in
-                try ask(endpoint, request)
+                try ask(endpoint, [request])
             }
             guard isSame else {
                 // Its revisions may be smaller, also that of the known mark.
@@ -338,12 +337,36 @@ extension EtcdBackend: WatchDriver.Delegate {
                 mirror.withLock { mirror in
                     mirror.verify()
                     mirror.note(mark: mark, at: revision)
-                    return mirror.isBehind(mark: mark?.modRevision.value ?? 0, count: count, at: revision)
+                    return isBehind(&mirror, mark: mark?.modRevision.value ?? 0, delta, at: revision)
                         ? .behind : .current
                 }
             )
         } catch {
             return .failure(error)
+        }
+    }
+
+    /// Returns whether the mirror lacks changes that a member has.
+    private func isBehind(_ mirror: inout Mirror, mark: Int64, _ delta: RangeResponse?, at revision: Int64) -> Bool {
+        guard keys.isPartial, let delta else {
+            return mirror.isBehind(mark: mark, count: delta.map { Int($0.count.value) }, at: revision)
+        }
+        return mirror.isBehind(delta, at: revision)
+    }
+
+    /// Returns the number of names at the revision of the mark and, for a store of some scopes, those that were put since the mirror's
+    /// revision; `nil` if that is compacted already, as the next probe that counts will do.
+    private func delta(at revision: Int64, _ endpoint: String) throws(GatewayFailure) -> RangeResponse? {
+        let since = mirror.withLock { $0.revision }
+        let requests = keys.ranges.map { range in
+            guard !keys.isPartial else { return RangeRequest.delta(of: range, since: since, at: revision) }
+            var request = RangeRequest.count(of: range)
+            request.revision = GatewayInteger(revision)
+            return request
+        }
+        do throws(GatewayFailure) { return try ask(endpoint, requests) } catch {
+            guard error.isCompacted else { throw error }
+            return nil
         }
     }
 
@@ -370,10 +393,14 @@ extension EtcdBackend: WatchDriver.Delegate {
         return false
     }
 
-    /// Sends a read of a probe to an endpoint.
-    private func ask(_ endpoint: String, _ request: RangeRequest) throws(GatewayFailure) -> RangeResponse {
+    /// Sends reads to the endpoint of the watch.
+    func ask(
+        _ endpoint: String,
+        _ requests: [RangeRequest],
+        _ kind: RequestKind = .probe
+    ) throws(GatewayFailure) -> RangeResponse {
         func ask() throws(GatewayClient.Failure) -> RangeResponse {
-            try client.ask(endpoint, "/v3/kv/range", request, .probe, within: configuration.attemptTimeout)
+            try client.ask(endpoint, requests, kind, within: configuration.attemptTimeout)
         }
         do throws(GatewayClient.Failure) { return try ask() } catch {
             guard case .tokenRefused = error.reason, configuration.credentials != nil else { throw error.reason }

@@ -15,6 +15,13 @@ extension EtcdConfiguration {
             throw PreferenceError(.misuse, "the configuration has no endpoints; name at least one member's URL")
         }
         try checkPrefix()
+        valid.scopes = scopes.mapValues { Set($0).sorted() }
+        if let scope = scopes.keys.sorted().first(where: { $0.isEmpty || $0 == "preferences" }) {
+            throw PreferenceError(
+                .misuse,
+                "\"\(scope)\" can't be a scope of the configuration; list the scopes of hosts or groups, such as [\"host\": [\"web-1\"]]"
+            )
+        }
         try credentials?.check()
         for (name, duration) in [
             ("timeout", timeout), ("attemptTimeout", attemptTimeout), ("probeInterval", probeInterval),

@@ -30,6 +30,17 @@ public struct EtcdConfiguration: Sendable {
     ///
     /// It must not begin or end with a slash or have an empty part. The default is `preferences`.
     public var prefix = "preferences"
+    /// The ids of scopes to read, by the name of the scope: of each scope that is listed, the names of other ids are neither read nor
+    /// watched; empty by default, for all names.
+    ///
+    ///     configuration.scopes = ["host": ["web-1"], "group": ["east"]]
+    ///
+    /// With this, a program on `web-1` reads the names of `store.scoped("host", id: "web-1")` and `store.scoped("group", id: "east")`, and
+    /// all that are in neither scope. So the names of 10,000 hosts needn't reach each of them. A name of another id reads as absent, isn't
+    /// in `names` and `contents`, and stays when `removeAll()` removes the others; a write of it throws `misuse`, and so does a transaction
+    /// that reads it. A transaction that sets names of several scopes is received in one step. Each change that is received needs one
+    /// request, as the ranges of keys are watched separately; changes in quick succession can be received as one.
+    public var scopes: [String: [String]] = [:]
     /// The user, if the cluster requires one.
     public var credentials: EtcdCredentials?
     /// The certificates for `https` endpoints; `nil` trusts the authorities that the system trusts.
@@ -66,7 +77,7 @@ public struct EtcdConfiguration: Sendable {
     /// store's format and holds only the copy, with its place in the cluster's history as `preferences.etcd`; its folder is created if it
     /// is missing. Each suite has a file of its own: in a folder by its name, else the first suite has the file, and each other one
     /// another file next to it, with the suite's name in that of the file. One store at a time writes it. A copy of another suite,
-    /// or of a cluster with other endpoints, is never shown.
+    /// of other `scopes`, or of a cluster with other endpoints, is never shown.
     public var cacheFile: URL?
     /// The servers' `--max-txn-ops`, at least 4; 128 by default, as with etcd.
     public var maximumOperations = 128

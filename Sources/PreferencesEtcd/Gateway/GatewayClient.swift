@@ -68,6 +68,7 @@ final class GatewayClient: Sendable {
         _ path: String,
         within timeout: Duration,
         isPage: Bool = false,
+        kind: RequestKind? = nil,
         _ request: (_ isRepeated: Bool) -> some Encodable
     ) throws(Failure) -> Response {
         let end = ContinuousClock.now + timeout
@@ -79,7 +80,7 @@ final class GatewayClient: Sendable {
             let endpoint = endpoint
             let failure: GatewayFailure
             do throws(Failure) {
-                let kind: RequestKind = path == "/v3/kv/txn" ? .write : .read
+                let kind = kind ?? (path == "/v3/kv/txn" ? .write : .read)
                 let patience = kind == .read ? readPatience.withLock { $0 } : attemptTimeout
                 // The endpoints that weren't tried get their part of the time, too, but not less than an attempt's.
                 let rest = end - .now
@@ -119,6 +120,35 @@ final class GatewayClient: Sendable {
             record(.retry(endpoint: endpoint, reason: failure, pause: wait))
             if wait > .zero { Pause.sleep(microseconds: UInt32(wait / .microseconds(1))) }
         }
+    }
+
+    /// Sends reads as `call` does, several as one transaction, so that they are of one revision; returns their answers as one.
+    func read(_ requests: [RangeRequest], within timeout: Duration) throws(Failure) -> RangeResponse {
+        guard requests.count > 1 else { return try call("/v3/kv/range", within: timeout) { _ in requests.first } }
+        let response: TransactionResponse = try call("/v3/kv/txn", within: timeout, kind: .read) { _ in
+            TransactionRequest.reading(requests)
+        }
+        return response.joinedRanges(requests.count)
+    }
+
+    /// Sends reads to one endpoint once, several as one transaction; returns their answers as one.
+    func ask(
+        _ endpoint: String,
+        _ requests: [RangeRequest],
+        _ kind: RequestKind,
+        within timeout: Duration
+    ) throws(Failure) -> RangeResponse {
+        guard requests.count > 1 else {
+            return try ask(endpoint, "/v3/kv/range", requests.first, kind, within: timeout)
+        }
+        let response: TransactionResponse = try ask(
+            endpoint,
+            "/v3/kv/txn",
+            TransactionRequest.reading(requests),
+            kind,
+            within: timeout
+        )
+        return response.joinedRanges(requests.count)
     }
 
     /// Shortens the time that the next read waits, to twice the time of this one.
@@ -221,6 +251,13 @@ final class GatewayClient: Sendable {
         } catch {
             throw .notUnderstood("\(error)")
         }
+    }
+
+    /// Returns the body of a stream of requests: one after the other.
+    static func encode(requests: [some Encodable]) throws(GatewayFailure) -> Data {
+        var body = Data()
+        for request in requests { body.append(try encode(request)) }
+        return body
     }
 
     static func decode<Response: Decodable>(_ data: Data) throws(GatewayFailure) -> Response {

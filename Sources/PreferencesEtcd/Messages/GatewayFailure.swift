@@ -65,6 +65,11 @@ enum GatewayFailure: Error, Hashable, Sendable {
         if case .refused(11, _) = self { true } else { false }
     }
 
+    /// Whether the member that was asked doesn't have the requested revision yet.
+    var isOfFuture: Bool {
+        if case .refused(11, let text) = self { text.contains("future revision") } else { false }
+    }
+
     var text: String {
         switch self {
         case .unconnected(let text), .unreachable(let text), .transient(let text): text

@@ -17,9 +17,12 @@ struct RangeRequest: Encodable, Sendable {
     var limit: GatewayInteger?
     var keysOnly: Bool?
     var countOnly: Bool?
+    /// Whether the member answers without asking the others: then its answer is of what it has, which may be older.
+    var isSerializable: Bool?
 
     enum CodingKeys: String, CodingKey {
         case key, revision, limit
+        case isSerializable = "serializable"
         case rangeEnd = "range_end"
         case minimumModRevision = "min_mod_revision"
         case keysOnly = "keys_only"
@@ -89,8 +92,14 @@ struct TransactionRequest: Encodable, Sendable {
     var compare: [Comparison]
     var success: [Operation]
     var failure: [Operation]
+
+    /// Returns a transaction of reads alone.
+    static func reading(_ requests: [RangeRequest]) -> TransactionRequest {
+        TransactionRequest(compare: [], success: requests.map { .range($0) }, failure: [])
+    }
 }
 
+/// A request to watch a range; a stream begins with one for each of its ranges.
 struct WatchRequest: Encodable, Sendable {
     struct Create: Encodable, Sendable {
         var key: Data

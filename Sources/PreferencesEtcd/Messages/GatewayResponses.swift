@@ -54,6 +54,16 @@ struct TransactionResponse: KeyResponse, Sendable {
     var header: ResponseHeader?
     var succeeded: Bool?
     var responses: [Part]?
+
+    /// Returns the answers to the first reads of the transaction as if one read had given them.
+    func joinedRanges(_ count: Int) -> RangeResponse {
+        let parts = (responses ?? []).prefix(count).compactMap(\.range)
+        return RangeResponse(
+            header: header,
+            kvs: parts.flatMap { $0.kvs ?? [] },
+            count: GatewayInteger(parts.reduce(0) { $0 + $1.count.value })
+        )
+    }
 }
 
 struct WatchEvent: Decodable, Hashable, Sendable {
@@ -79,6 +89,8 @@ extension [WatchEvent] {
 
 struct WatchResponse: Decodable, Sendable {
     var header: ResponseHeader?
+    /// The number of the watch in its stream, which is omitted for the first, numbered zero.
+    var watch: GatewayInteger?
     var created: Bool?
     var canceled: Bool?
     var compactRevision: GatewayInteger?
@@ -87,6 +99,7 @@ struct WatchResponse: Decodable, Sendable {
 
     enum CodingKeys: String, CodingKey {
         case header, created, canceled, events
+        case watch = "watch_id"
         case compactRevision = "compact_revision"
         case cancelReason = "cancel_reason"
     }

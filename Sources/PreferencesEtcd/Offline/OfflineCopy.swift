@@ -23,6 +23,8 @@ final class OfflineCopy: Sendable {
     struct Origin: Hashable, Sendable {
         var prefix: String
         var suite: String
+        /// The ids of the scopes that are read, by the name of the scope.
+        var scopes: [String: [String]] = [:]
         /// The number of the cluster; `nil` if none has answered yet.
         var cluster: String?
         var endpoints: [String] = []
@@ -45,16 +47,18 @@ final class OfflineCopy: Sendable {
     private let place: URL
     private let prefix: String
     private let suite: String
+    private let scopes: [String: [String]]
     /// The open file; `nil` before, and if it can't be used.
     private let state = Lock<State?>(nil)
     private let problems = Lock<[PreferenceError]>([])
     private static let retryInterval = Duration.seconds(10)
 
-    /// Creates a cache at a file, or for a folder, in a file of it.
-    init(_ place: URL, prefix: String, suite: String) {
+    /// Creates a cache at a file, or for a folder, in a file of it, for the suite and scopes of an origin.
+    init(_ place: URL, _ origin: Origin) {
         self.place = place
-        self.prefix = prefix
-        self.suite = suite
+        prefix = origin.prefix
+        suite = origin.suite
+        scopes = origin.scopes
     }
 
     /// Returns the path of the file for a suite: in the folder if the place is one, else the place itself.
@@ -83,7 +87,7 @@ final class OfflineCopy: Sendable {
 
     // MARK: Reading
 
-    /// Opens the file and returns what it has; nothing if it is damaged, which `drainProblems` returns then.
+    /// Opens the file and returns what it has; nothing if it is damaged, which `drainProblems` returns then, or of other scopes.
     func load() -> Contents {
         state.withLock { state in
             do throws(PreferenceError) {
@@ -91,7 +95,8 @@ final class OfflineCopy: Sendable {
                 let names = Set(contents.values.keys)
                 let lock = state?.file.path == file.path ? state?.lock : nil
                 state = State(file: file, lock: lock, names: names, origin: contents.origin, isDamaged: isDamaged)
-                return isDamaged ? Contents() : contents
+                let isUsable = !isDamaged && contents.origin?.scopes ?? [:] == scopes
+                return isUsable ? contents : Contents()
             } catch {
                 note(error)
                 state = nil
@@ -121,7 +126,7 @@ final class OfflineCopy: Sendable {
                         )
                     }
                 } else if problems.isEmpty {
-                    let mine = Origin(prefix: prefix, suite: suite)
+                    let mine = Origin(prefix: prefix, suite: suite, scopes: scopes)
                     do throws(PreferenceError) {
                         guard try file.write([Mirror.Position.entryName: mine.stored], if: .noOrigin) else { continue }
                     } catch {
@@ -233,13 +238,18 @@ extension OfflineCopy.Origin {
 
     /// Whether the same values as those of an earlier origin needn't be written again.
     fileprivate func continues(_ earlier: Self?) -> Bool {
-        guard let earlier, earlier.cluster == cluster, earlier.endpoints == endpoints else { return false }
+        guard let earlier, earlier.scopes == scopes, earlier.cluster == cluster, earlier.endpoints == endpoints else {
+            return false
+        }
         guard let position, let before = earlier.position else { return earlier.position == position }
         return before.revision <= position.revision
     }
 
     fileprivate var stored: PropertyListValue {
         var entry: [String: PropertyListValue] = ["prefix": .string(prefix), "suite": .string(suite)]
+        if !scopes.isEmpty {
+            entry["scopes"] = .dictionary(scopes.mapValues { .array($0.map { .string($0) }) })
+        }
         if let cluster { entry["cluster"] = .string(cluster) }
         if !endpoints.isEmpty { entry["endpoints"] = .array(endpoints.map { .string($0) }) }
         guard let position else { return .dictionary(entry) }
@@ -258,6 +268,13 @@ extension OfflineCopy.Origin {
             case .string(let suite) = entry["suite"]
         else { return nil }
         self.init(prefix: prefix, suite: suite)
+        if let scopes = entry["scopes"] {
+            guard case .dictionary(let scopes) = scopes else { return nil }
+            self.scopes = scopes.mapValues { ids in
+                guard case .array(let ids) = ids else { return [] }
+                return ids.compactMap { if case .string(let id) = $0 { id } else { nil } }
+            }
+        }
         if case .string(let cluster) = entry["cluster"] { self.cluster = cluster }
         if case .array(let endpoints) = entry["endpoints"] {
             self.endpoints = endpoints.compactMap { if case .string(let endpoint) = $0 { endpoint } else { nil } }

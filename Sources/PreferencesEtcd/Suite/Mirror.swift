@@ -65,6 +65,17 @@ struct Mirror: Sendable {
         return mark > newest || count.map { $0 != entries.count } ?? false
     }
 
+    /// Returns whether a member has changes that the mirror lacks, by the names that were put since the mirror's revision and the number
+    /// of all at a revision; if not, the mirror is complete up to it.
+    ///
+    /// The mark doesn't show it if the store reads only some scopes, as others may have put it.
+    mutating func isBehind(_ delta: RangeResponse, at revision: Int64) -> Bool {
+        guard newest <= revision else { return false }
+        guard newer(in: delta).isEmpty, Int(delta.count.value) == entries.count else { return true }
+        advance(to: revision)
+        return false
+    }
+
     // MARK: Reading
 
     /// Resets the known revisions, as the cluster was restored from an older state; call it before `replace`.
@@ -149,6 +160,41 @@ struct Mirror: Sendable {
             if event.isRemoval { remove(event.kv.key, &changes) } else { apply(event.kv, &changes) }
         }
         finish(changes, at: revision)
+    }
+
+    /// Applies events of one of several ranges together with what was put in the others up to the same revision, as one change.
+    ///
+    /// It returns false and changes nothing if names of the others may have been removed; then the names that are left are needed.
+    ///
+    /// - Parameters:
+    ///   - events: The events of the range, in order.
+    ///   - range: The range that they are of.
+    ///   - others: The names put in the other ranges since the mirror's revision, and the number of all their names.
+    ///   - present: The names of the other ranges at the revision; `nil` if they were not read.
+    ///   - revision: The revision of the last event, at which the others were read.
+    mutating func apply(
+        _ events: [WatchEvent],
+        of range: KeyRange,
+        with others: RangeResponse,
+        keeping present: Set<Data>? = nil,
+        at revision: Int64
+    ) -> Bool {
+        guard revision > self.revision else { return true }
+        let newer = newer(in: others)
+        var changes: [String: PropertyListValue?] = [:]
+        if let present {
+            removeAll(except: present.union(entries.keys.filter(range.contains)), at: revision, &changes)
+        } else {
+            let count = entries.keys.count { !range.contains($0) } + newer.count { entries[$0.key] == nil }
+            // Later writes of this store change the number, too.
+            guard ownRevision <= revision, count == Int(others.count.value) else { return false }
+        }
+        for event in events where isNewer(event.kv) {
+            if event.isRemoval { remove(event.kv.key, &changes) } else { put(event.kv, &changes) }
+        }
+        for keyValue in newer { apply(keyValue, &changes) }
+        finish(changes, at: revision)
+        return true
     }
 
     /// Records that all events up to a revision were applied.

@@ -4,7 +4,8 @@ internal import FoundationEssentials
 internal import Foundation
 #endif
 
-/// A read of a whole suite in pages, all of the revision of the first one; a failed first read continues with the missing page.
+/// A read of all names that a store reads, in pages, all of the revision of the first one; a failed first read continues with the
+/// missing page.
 ///
 /// A suite of more than a page is complete when its mark at that revision is the one of the first page: a cluster that was restored
 /// in between could have given pages of another history.
@@ -21,6 +22,8 @@ struct SuiteRead: Sendable {
     private let keys: KeySpace
     private var step = Step.first
     private var nextKey: Data
+    /// The place of the range that is being read.
+    private var rangeIndex = 0
     /// The revision of the pages; zero before the first.
     private(set) var revision: Int64 = 0
     /// The number of the cluster that gave the first page.
@@ -43,7 +46,7 @@ struct SuiteRead: Sendable {
 
     /// The next request.
     var request: RangeRequest {
-        var request = RangeRequest(key: nextKey, rangeEnd: keys.names.end)
+        var request = RangeRequest(key: nextKey, rangeEnd: keys.ranges[rangeIndex].end)
         request.limit = GatewayInteger(Self.pageSize)
         if step == .last { request = RangeRequest(key: keys.mark) }
         if revision > 0 { request.revision = GatewayInteger(revision) }
@@ -59,16 +62,27 @@ struct SuiteRead: Sendable {
             cluster = response.header?.cluster
             mark = page.first { $0.key == keys.mark }
             keyValues = page.filter { $0.key != keys.mark }
-            step = response.more == true ? .next : .complete
+            step = continues(after: response) ? .next : .complete
         case .next:
             keyValues += page
-            if response.more != true { step = .last }
+            if !continues(after: response) { step = .last }
         case .last:
             guard page.first == mark else { return false }
             step = .complete
         case .complete: break
         }
-        if let last = page.last?.key, step == .next { nextKey = last + [0] }
+        return true
+    }
+
+    /// Moves to the next page, of the same range or the next one; returns false after the last one.
+    private mutating func continues(after response: RangeResponse) -> Bool {
+        if response.more == true, let last = response.kvs?.last?.key {
+            nextKey = last + [0]
+            return true
+        }
+        guard rangeIndex + 1 < keys.ranges.count else { return false }
+        rangeIndex += 1
+        nextKey = keys.ranges[rangeIndex].start
         return true
     }
 }

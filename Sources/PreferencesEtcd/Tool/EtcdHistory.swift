@@ -190,7 +190,7 @@ public struct EtcdHistory {
     /// Returns the keys and values of the suite at a revision, read in pages.
     private func allKeyValues(at revision: Int64) throws(GatewayClient.Failure) -> [KeyValue] {
         var found: [KeyValue] = []
-        var request: RangeRequest? = .all(of: keys)
+        var request: RangeRequest? = .all(of: keys.names)
         while var page = request {
             page.revision = GatewayInteger(revision)
             page.limit = GatewayInteger(SuiteRead.pageSize)

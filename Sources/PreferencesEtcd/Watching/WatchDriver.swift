@@ -14,6 +14,10 @@ final class WatchDriver: Sendable {
         var stream: Int?
         /// The number of the stream of a replacement that is being opened.
         var replacement: Int?
+        /// The number of watches that are open, by the number of their stream.
+        var openCounts: [Int: Int] = [:]
+        /// The parts of streams that have opened some of their watches, until all are open.
+        var held: [(part: StreamPart, stream: Int)] = []
         var streamCount = 0
         /// The time to replace the connection to the current member.
         var renewal: ContinuousClock.Instant?
@@ -21,17 +25,51 @@ final class WatchDriver: Sendable {
         var lastMessage = ContinuousClock.now
         var isStopped = false
         var isStarted = false
+
+        /// Removes and returns the next part; those that were held come first when all `count` watches of their stream are open.
+        mutating func popPart(_ count: Int) -> (part: StreamPart, stream: Int)? {
+            guard let index = held.firstIndex(where: { openCounts[$0.stream] == count }) else {
+                return parts.popFirst()
+            }
+            return held.remove(at: index)
+        }
+
+        /// Holds a message that follows the opening of some but not all of the `count` watches of its stream, or opens one of them; returns
+        /// false if it is to be handled.
+        mutating func holds(_ response: WatchResponse, _ part: StreamPart, _ stream: Int, _ count: Int) -> Bool {
+            let openCount = openCounts[stream] ?? 0
+            guard openCount < count, response.canceled != true, response.created == true || openCount > 0 else {
+                return false
+            }
+            guard response.created == true else {
+                held.append((part, stream))
+                return true
+            }
+            openCounts[stream] = openCount + 1
+            return openCount + 1 < count
+        }
+
+        /// Drops what is known of closed streams.
+        mutating func forgetClosedStreams() {
+            let open = [stream, replacement]
+            openCounts = openCounts.filter { open.contains($0.key) }
+            held = held.filter { open.contains($0.stream) }
+        }
     }
 
     /// The receiver of the machine's actions; each of its methods may block.
     protocol Delegate: AnyObject, Sendable {
         func apply(_ events: [WatchEvent])
+        func complete(_ events: [WatchEvent], ofRange index: Int, _ endpoint: String) -> Result<Int64, GatewayFailure>
         func advance(to revision: Int64)
         func reread() -> Result<Int64, GatewayFailure>
         func probe(_ endpoint: String, isCounting: Bool) -> Result<ProbeResult, GatewayFailure>
         func becameConnected(to endpoint: String)
         func becameDisconnected(_ failure: GatewayFailure)
     }
+
+    /// The number of messages to hold until all watches are open; a server opens them before it sends many.
+    static let largestHeldCount = 1_000
 
     private let client: GatewayClient
     private let keys: KeySpace
@@ -98,6 +136,7 @@ final class WatchDriver: Sendable {
 
     private func run(from beginning: WatchStateMachine.Input, _ delegate: () -> (any Delegate)?) {
         var machine = WatchStateMachine(
+            rangeCount: keys.ranges.count,
             endpointCount: client.endpoints.count,
             attemptTimeout: attemptTimeout,
             probeInterval: probeInterval,
@@ -168,6 +207,9 @@ final class WatchDriver: Sendable {
         case .apply(let events):
             client.record(.received(events.count))
             delegate.apply(events)
+        case .complete(let events, let index):
+            client.record(.received(events.count))
+            return .completed(delegate.complete(events, ofRange: index, watch.current.endpoint))
         case .advance(let revision): delegate.advance(to: revision)
         case .probe(let isCounting):
             let result = delegate.probe(watch.current.endpoint, isCounting: isCounting)
@@ -194,16 +236,19 @@ final class WatchDriver: Sendable {
             inbox.streamCount += 1
             inbox[keyPath: role] = inbox.streamCount
             if role == \.stream { inbox.lastMessage = .now }
+            inbox.forgetClosedStreams()
             return inbox.streamCount
         }
         do throws(GatewayFailure) {
             watch.token = try client.token(from: endpoint, within: attemptTimeout)
-            let (start, end) = keys.names
-            let create = WatchRequest.Create(key: start, rangeEnd: end, startRevision: revision)
+            // The server numbers the watches in the order of the requests.
+            let requests = keys.ranges.map { range in
+                WatchRequest(create: .init(key: range.start, rangeEnd: range.end, startRevision: revision))
+            }
             let request = GatewayRequest(
                 endpoint: endpoint,
                 path: "/v3/watch",
-                body: try GatewayClient.encode(WatchRequest(create: create)),
+                body: try GatewayClient.encode(requests: requests),
                 token: watch.token
             )
             watch.stream = client.transport.stream(request) { [weak self] in self?.receive($0, from: number) }
@@ -289,13 +334,31 @@ final class WatchDriver: Sendable {
         if let end = watch.replacementDeadline { timers.append((end, .moved(false))) }
         if machine.mayMove, let end = watch.rebalanceAt { timers.append((end, .move)) }
         let awaitedEnd = machine.patienceWhenAwaited.map { (pause?.start ?? .now) + $0 }
-        let next: Next = inbox.wait { inbox in
+        // The parts of a stream that opens its watches don't move the timers.
+        while true {
+            switch wait(for: timers, awaitedEnd, machine, pause) {
+            case .stop: return nil
+            case .input(let input): return input
+            case .part(let part, let stream, let isReplacement):
+                if let input = received(part, from: stream, isReplacement: isReplacement) { return input }
+            }
+        }
+    }
+
+    /// Waits for a part or timer.
+    private func wait(
+        for timers: [(end: ContinuousClock.Instant, input: WatchStateMachine.Input?)],
+        _ awaitedEnd: ContinuousClock.Instant?,
+        _ machine: WatchStateMachine,
+        _ pause: (start: ContinuousClock.Instant, end: ContinuousClock.Instant)?
+    ) -> Next {
+        inbox.wait { inbox in
             if inbox.isStopped { return .done(.stop) }
             // First, as the messages of the stream may be of the other history.
             if exchange(&inbox.hasHistoryEnded, with: false) { return .done(.input(.historyEnded)) }
-            while let (part, stream) = inbox.parts.popFirst() {
+            while let (part, stream) = inbox.popPart(keys.ranges.count) {
                 guard stream == inbox.stream || stream == inbox.replacement else { continue }
-                return .done(.part(part, isReplacement: stream == inbox.replacement))
+                return .done(.part(part, stream, isReplacement: stream == inbox.replacement))
             }
             let renewal = machine.mayMove ? inbox.renewal.map { (end: $0, input: WatchStateMachine.Input.move) } : nil
             let awaited = inbox.isAwaited ? awaitedEnd.map { (end: $0, input: WatchStateMachine.Input.waiting) } : nil
@@ -307,26 +370,29 @@ final class WatchDriver: Sendable {
             if pause != nil || first.end == awaited?.end { inbox.isAwaited = false }
             return .done(.input(first.input ?? .silence(since: .now - inbox.lastMessage)))
         }
-        switch next {
-        case .stop: return nil
-        case .input(let input): return input
-        case .part(let part, let isReplacement): return received(part, isReplacement: isReplacement)
-        }
     }
 
     /// The end of a wait for the next input.
     private enum Next {
         case stop
         case input(WatchStateMachine.Input)
-        case part(StreamPart, isReplacement: Bool)
+        case part(StreamPart, Int, isReplacement: Bool)
     }
 
-    private func received(_ part: StreamPart, isReplacement: Bool) -> WatchStateMachine.Input {
-        let input = Self.input(of: part)
+    /// Returns the input for a part; `nil` if not all watches of its stream are open yet.
+    private func received(_ part: StreamPart, from stream: Int, isReplacement: Bool) -> WatchStateMachine.Input? {
+        var input = Self.input(of: part)
         if case .response(let response) = input {
             client.noteCluster(of: response.header)
             // A message of another cluster must not be used, nor a replacement at one; the suite is read again.
             if inbox.withLock({ exchange(&$0.hasHistoryEnded, with: false) }) { return .historyEnded }
+            let (isHeld, count) = inbox.withLock {
+                ($0.holds(response, part, stream, keys.ranges.count), $0.held.count)
+            }
+            if isHeld {
+                guard count > Self.largestHeldCount else { return nil }
+                input = .ended(.unreachable("not all watches were opened"))
+            }
         }
         if isReplacement { return .moved(Self.isOpening(input)) }
         // The first reason counts; the end of the connection may give another.

@@ -15,7 +15,8 @@ struct History {
     private let client: GatewayClient
     private let attemptTimeout: Duration
 
-    /// Creates a history that ends at a revision at which a key of the suite was put; without an event there, the end can't be seen.
+    /// Creates a history that ends at a revision at which a key of the suite was put, or for a store of some scopes the mark;
+    /// without an event there, the end can't be seen.
     init(
         of builder: TransactionBuilder,
         through end: Int64,
@@ -59,7 +60,8 @@ struct History {
 
     private func events(from endpoint: String, with token: String?) throws(GatewayFailure) -> [WatchEvent] {
         let keys = builder.keys
-        let create = WatchRequest.Create(key: keys.start, rangeEnd: keys.end, startRevision: builder.base + 1)
+        let rangeEnd = keys.isPartial ? keys.names.start : keys.end
+        let create = WatchRequest.Create(key: keys.start, rangeEnd: rangeEnd, startRevision: builder.base + 1)
         let request = GatewayRequest(
             endpoint: endpoint,
             path: "/v3/watch",

@@ -79,18 +79,18 @@ struct TransactionBuilder: Sendable {
     /// If it puts an absent name, a repeated one changes nothing and always puts the fence: if `etcdctl` has removed the name since, the
     /// comparisons hold again. If the history doesn't include the write, it is planned again.
     func request(isRepeated: Bool) -> TransactionRequest {
-        let delta = Operation.range(.delta(of: keys, since: revision))
-        guard let mark else { return TransactionRequest(compare: comparisons, success: writes, failure: [delta]) }
+        let delta = keys.ranges.map { Operation.range(.delta(of: $0, since: revision)) }
+        guard let mark else { return TransactionRequest(compare: comparisons, success: writes, failure: delta) }
         let fence = Operation.put(PutRequest(key: keys.fence, value: WriteMark.fence))
         if isRepeated, putsAbsentName {
             // No revision is less than zero.
             let never = Comparison(key: keys.mark, result: .less, modRevision: 0)
-            return TransactionRequest(compare: [never], success: [], failure: [delta, fence])
+            return TransactionRequest(compare: [never], success: [], failure: delta + [fence])
         }
         return TransactionRequest(
             compare: comparisons,
             success: writes + [.put(PutRequest(key: keys.mark, value: mark.data))],
-            failure: isRepeated ? [delta, fence] : [delta]
+            failure: isRepeated ? delta + [fence] : delta
         )
     }
 
@@ -142,18 +142,15 @@ struct TransactionBuilder: Sendable {
     ) -> [Comparison] {
         let keys = mirror.keys
         var compared = Set(names.map(keys.key(of:))).union(condition.values.keys.map(keys.key(of:)))
-        let (start, end) = keys.range(of: condition.prefix)
+        let ranges = condition.isComplete ? keys.ranges(of: condition.prefix) : []
         if condition.isComplete {
             compared.formUnion(mirror.entries.keys.filter { $0.starts(with: keys.key(of: condition.prefix)) })
         }
         var comparisons = compared.flatMap { Self.comparisons(of: $0, mirror.entries[$0]) }
         // A range is compared with the revision up to which the mirror is complete, which may be older than this store's last write.
-        guard comparisons.count + 2 <= limit else {
-            let (start, end) = keys.names
-            return [
-                Comparison(key: start, rangeEnd: end, result: .less, modRevision: mirror.revision + 1),
-                Comparison(key: keys.mark, result: .less, modRevision: mirror.revision + 1),
-            ]
+        guard comparisons.count + 1 + max(ranges.count, 1) <= limit else {
+            return keys.ranges.map { Comparison(noneOf: $0, isNewerThan: mirror.revision) }
+                + [Comparison(key: keys.mark, result: .less, modRevision: mirror.revision + 1)]
         }
         if isWrite {
             comparisons += guards(
@@ -163,10 +160,7 @@ struct TransactionBuilder: Sendable {
                 limit: limit - comparisons.count
             )
         }
-        if condition.isComplete {
-            comparisons.append(Comparison(key: start, rangeEnd: end, result: .less, modRevision: mirror.revision + 1))
-        }
-        return comparisons
+        return comparisons + ranges.map { Comparison(noneOf: $0, isNewerThan: mirror.revision) }
     }
 
     /// Returns the comparisons that hold while a key is as the mirror has it.
@@ -194,8 +188,7 @@ struct TransactionBuilder: Sendable {
         guard isComplete || guards.count > limit else {
             return guards.map { Comparison(key: $0, result: .less, modRevision: mirror.newest + 1) }
         }
-        let (start, end) = mirror.keys.removalGuards
-        return [Comparison(key: start, rangeEnd: end, result: .less, modRevision: mirror.newest + 1)]
+        return [Comparison(noneOf: mirror.keys.removalGuards, isNewerThan: mirror.newest)]
     }
 
     /// Returns the operations, in nested transactions if they exceed the limit: etcd limits each transaction, not their sum.
@@ -219,30 +212,38 @@ struct TransactionBuilder: Sendable {
     }
 }
 
+extension Comparison {
+    /// Creates the comparison that holds if no key of a range was put after a revision.
+    fileprivate init(noneOf range: KeyRange, isNewerThan revision: Int64) {
+        self.init(key: range.start, rangeEnd: range.end, result: .less, modRevision: revision + 1)
+    }
+}
+
 extension RangeRequest {
-    /// Returns a request for all names of a suite and their values.
-    static func all(of keys: KeySpace) -> RangeRequest {
-        RangeRequest(key: keys.names.start, rangeEnd: keys.names.end)
+    /// Returns a request for all names of a range and their values.
+    static func all(of range: KeyRange) -> RangeRequest {
+        RangeRequest(key: range.start, rangeEnd: range.end)
     }
 
-    /// Returns a request for the names that were put since a revision, and the number of all.
-    static func delta(of keys: KeySpace, since revision: Int64) -> RangeRequest {
-        var request = all(of: keys)
+    /// Returns a request for the names that were put since a revision, and the number of all, at a later revision or now.
+    static func delta(of range: KeyRange, since revision: Int64, at end: Int64? = nil) -> RangeRequest {
+        var request = all(of: range)
         request.minimumModRevision = GatewayInteger(revision + 1)
+        request.revision = end.map { GatewayInteger($0) }
         return request
     }
 
     /// Returns a request for the names that existed at a revision.
-    static func names(of keys: KeySpace, at revision: Int64) -> RangeRequest {
-        var request = all(of: keys)
+    static func names(of range: KeyRange, at revision: Int64) -> RangeRequest {
+        var request = all(of: range)
         request.keysOnly = true
         request.revision = GatewayInteger(revision)
         return request
     }
 
     /// Returns a request for the number of names.
-    static func count(of keys: KeySpace) -> RangeRequest {
-        var request = all(of: keys)
+    static func count(of range: KeyRange) -> RangeRequest {
+        var request = all(of: range)
         request.countOnly = true
         return request
     }

@@ -33,6 +33,26 @@ struct GuideTests {
         #expect(preferences.orders.value == 1)
     }
 
+    @Test
+    func hostReadsItsOwnScopes() async throws {
+        var configuration = EtcdConfiguration(endpoints: try SharedNode.get().endpoints)
+        let suite = freshSuite()
+        let admin = try PreferenceStore.etcd(suite, configuration)
+        try await admin.transaction { for host in 3...4 { $0["host.web-\(host).rateLimit"] = .integer(Int64(host)) } }
+        // snippet: scopes over etcd
+        configuration.scopes = ["host": ["web-3"], "group": ["eu"]]
+        let fleet = try PreferenceStore.etcd(suite, configuration)
+        let store = PreferenceStore.layered([
+            fleet.scoped("host", id: "web-3").readOnly(named: "host"),
+            fleet.scoped("group", id: "eu").readOnly(named: "group"),
+            fleet,
+        ])
+        // end
+        try await store.load()
+        #expect(store["rateLimit"] == 3)
+        #expect(fleet.names == ["host.web-3.rateLimit"])
+    }
+
     // snippet: rollout
     struct CheckoutPreferences: PreferenceGroup {
         @Preference("checkout") var checkout = Rollout(percent: 0, seed: "checkout")
