@@ -34,6 +34,8 @@ final class TestTransport: Transport {
         var isCut: Bool { cut != nil }
         /// Whether no stream can be opened, while requests are answered.
         var hasNoStreams = false
+        /// The answer to reads of the suite while a store is opened that has no connection.
+        var suiteReadAnswer: GatewayFailure?
         var suiteReads = 0
         /// The number of the next serializable reads whose answers are lost.
         var failingMemberReads = 0
@@ -71,11 +73,12 @@ final class TestTransport: Transport {
     /// Opens a store that has no connection until `mend`.
     ///
     /// Opening it fails at once, because the first answer isn't temporary. So the timeout of the store can be so long that no slow
-    /// machine exceeds it in a later call.
+    /// machine exceeds it in a later call. A watch that a store with a cache has started gets a temporary answer, which isn't reported.
     func openWithoutConnection(_ store: PreferenceStore) {
-        cut(.notUnderstood("cut"))
-        _ = store.contents
         cut()
+        state.withLock { $0.suiteReadAnswer = .notUnderstood("cut") }
+        _ = store.contents
+        state.withLock { $0.suiteReadAnswer = nil }
     }
 
     /// Delivers a write again, like a delayed copy in a network.
@@ -109,7 +112,7 @@ final class TestTransport: Transport {
             }
             if isSuiteRead, !state.isCut { state.suiteReads += 1 }
             if isWrite { state.writes.append(request) }
-            return (state.cut, state.writes.count)
+            return (isSuiteRead ? state.suiteReadAnswer ?? state.cut : state.cut, state.writes.count)
         }
         if let cut { throw cut }
         switch isWrite ? fault(number) : nil {
