@@ -19,7 +19,7 @@ GATE := lint,prose,test,compile-tests,interface,imports,stack,documentation,inst
 	verify,view-instructions tool apple-check examples fuzz-corpus
 ALL := lint prose test compile-tests interface imports stack documentation instructions optimized-code reading-path torture-short resolution traits \
 	verify view-instructions tool apple-check examples structure warnings fresh-clone getting-started first-snippets install-check full-tests laws torture mutants fuzz \
-	thread-sanitizer address-sanitizer opencombine etcd-tests adopt-tests adopt-projects page syntax-versions benchmarks
+	thread-sanitizer address-sanitizer opencombine etcd-tests service-etcd adopt-tests adopt-projects page syntax-versions benchmarks
 EXCEPT ?=
 
 # The traits whose products are built and tested together.
@@ -32,14 +32,14 @@ BUILDS := .build .build/traits Examples/.build Tool/.build Evidence/Verify/.buil
 # on this machine. For etcd: the product, its tests, and the code below: the contract of backends, the stores on a backend, locks and threads.
 ETCD_COVERED := Package.swift Sources/PreferencesEtcd Sources/Preferences/Preference/PreferenceSchema.swift \
 	Sources/Preferences/Preference/PreferenceSchema+Property.swift Tests/PreferencesEtcdTests Tests/EtcdTestSupport Evidence/Torture/Etcd \
-	Examples/Service/Package.swift Examples/Service/Sources Examples/Service/create-etcd-user \
+	Examples/Service/create-etcd-user \
 	Tool/Package.swift Tool/Sources/PrefsCommands/System Tool/Sources/PrefsCommands/Places Tool/Sources/PrefsCommands/Arguments \
 	Tool/Tests/PrefsTests/EtcdTests.swift Tool/Tests/PrefsTests/Support/EtcdServer.swift Tool/Tests/PrefsTests/Transcripts/Etcd \
 	Sources/PreferencesTesting/Contract Sources/Preferences/Contents Sources/Preferences/Backends Sources/Preferences/Delivery \
 	Sources/Preferences/Stores Sources/DurableFile/Locks Sources/DurableFile/Threads Sources/CDurableFile
 ADOPT_COVERED := Adopt Scripts/interfaces/Preferences.txt
 
-.PHONY: quick check check-all format record-interface build warnings fresh-clone full-tests torture mutants fuzz etcd-tests \
+.PHONY: quick check check-all format record-interface build warnings fresh-clone full-tests torture mutants fuzz etcd-tests service-etcd \
 	etcd-if-changed adopt-if-changed adopt-tests adopt-projects page documentation syntax-versions benchmarks opencombine thread-sanitizer \
 	address-sanitizer getting-started first-snippets laws install-check install release-tool uninstall debian-package \
 	lint prose test compile-tests interface imports stack structure instructions optimized-code reading-path torture-short resolution traits verify view-instructions \
@@ -262,6 +262,13 @@ opencombine:
 # `swift run --traits Etcd --scratch-path .build/etcd etcd-torture fire 10000 42`.
 etcd-tests:
 	Scripts/run-if-changed --always etcd Scripts/check-etcd $(ETCD_COVERED)
+
+# The example of a service reads a fleet from etcd, with the trait Etcd.
+service-etcd:
+	$(SWIFT) build --package-path Examples/Service --traits Etcd --scratch-path Examples/Service/.build/etcd
+	Scripts/check-warnings Examples/Service/.build/etcd
+	# Otherwise the next build without the trait would fetch the packages that this one needed.
+	rm -f Examples/Service/Package.resolved
 
 # `prefs-adopt`, which builds swift-syntax.
 adopt-tests:
