@@ -257,9 +257,9 @@ extension PropertyListValue {
     /// Returns whether the value is of a type of JSON Schema: a whole real that fits 64 bits is an integer, and every integer is a
     /// number. A type that the library doesn't know allows every value.
     fileprivate func isOf(_ type: String) -> Bool {
-        switch (self, type) {
-        case (.real(let value), "integer"): Int64(exactly: value) != nil || UInt64(exactly: value) != nil
-        case (.integer, "number"), (.unsigned, "number"): true
+        switch (type, self) {
+        case ("integer", .real(let value)): Int64(exactly: value) != nil || UInt64(exactly: value) != nil
+        case ("number", .integer), ("number", .unsigned): true
         default: kind == type || !Self.kinds.contains(type)
         }
     }
