@@ -10,39 +10,6 @@ import Testing
 /// Tests of encrypted connections, with certificates that the tests create.
 @Suite(needsEtcd)
 struct TLSTests {
-    /// Creates two authorities, a server's certificate by the first, and certificates of clients by each.
-    private static func makeCertificates(in folder: TemporaryFolder) throws {
-        try run(
-            "authority right; authority wrong; sign server right; sign client right; sign stranger wrong",
-            in: folder
-        )
-    }
-
-    /// Runs a script that can create authorities and certificates: `authority NAME`, `sign NAME AUTHORITY [DAYS]`.
-    private static func run(_ script: String, in folder: TemporaryFolder) throws {
-        let functions = """
-            set -e
-            authority() {
-              openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj "/O=$1" -keyout $1.key -out $1.pem
-            }
-            sign() {
-              openssl req -newkey rsa:2048 -nodes -subj "/O=$1" -keyout $1.key -out $1.csr
-              printf 'subjectAltName=IP:127.0.0.1\\nextendedKeyUsage=serverAuth,clientAuth\\n' > $1.ext
-              openssl x509 -req -in $1.csr -CA $2.pem -CAkey $2.key -CAcreateserial -days ${3-2} -extfile $1.ext -out $1.pem
-            }
-            install() { # the authority and the client certificate, for the store under test
-              cp $1.pem my-authority.pem; cp $2.key my-client.key; cp $2.pem my-client.pem
-            }
-            """
-        let process = Process()
-        process.executableURL = URL(filePath: "/bin/sh")
-        process.arguments = ["-c", "{ \(functions)\n\(script)\n} >openssl.log 2>&1"]
-        process.currentDirectoryURL = URL(filePath: folder.path)
-        try process.run()
-        process.waitUntilExit()
-        guard process.terminationStatus == 0 else { throw EtcdObstacle(try folder.read("openssl.log")) }
-    }
-
     /// Returns a configuration with the certificates that `install` copied.
     private static func installed(_ cluster: EtcdCluster) -> EtcdConfiguration {
         var configuration = EtcdConfiguration.testing(cluster.endpoints)
@@ -56,7 +23,10 @@ struct TLSTests {
 
     private static func start() throws -> EtcdCluster {
         try EtcdCluster.start(scheme: "https") { folder in
-            try makeCertificates(in: folder)
+            try EtcdCertificates.run(
+                "authority right; authority wrong; sign server right; sign client right; sign stranger wrong",
+                in: folder
+            )
             return [
                 "--cert-file", folder.path("server.pem"), "--key-file", folder.path("server.key"), "--client-cert-auth",
                 "--trusted-ca-file", folder.path("right.pem"),
@@ -115,13 +85,13 @@ struct TLSTests {
     @Test
     func authorityAndCertificatesCanBeReplacedWhileAStoreIsInUse() async throws {
         let cluster = try Self.start()
-        try Self.run("install right client", in: cluster.folder)
+        try EtcdCertificates.run("install right client", in: cluster.folder)
         let suite = freshSuite()
         let store = try PreferenceStore.etcd(suite, Self.installed(cluster))
         try await store.transaction { $0["a"] = 1 }
         // The servers read their authority when they start.
         cluster.nodes[0].kill()
-        try Self.run("authority right; sign server right; sign client right; install right client", in: cluster.folder)
+        try EtcdCertificates.run("authority right; sign server right; sign client right; install right client", in: cluster.folder)
         try cluster.nodes[0].start()
         try #require(try cluster.waitUntilHealthy())
         try await store.transaction { $0["a"] = 2 }
@@ -134,7 +104,7 @@ struct TLSTests {
     @Test
     func expiredClientCertificateIsReplaced() async throws {
         let cluster = try Self.start()
-        try Self.run("sign expired right -1; install right expired", in: cluster.folder)
+        try EtcdCertificates.run("sign expired right -1; install right expired", in: cluster.folder)
         var configuration = Self.installed(cluster)
         configuration.timeout = .seconds(4)
         let monitor = EtcdMonitor()
@@ -147,7 +117,7 @@ struct TLSTests {
         let expired = GatewayFailure.unconnected("SSL, \(path) is out of date")
         #expect(PreferenceError(expired).message.contains("my-client.pem is out of date"))
         #expect(PreferenceError(expired).message.contains("replace its file"))
-        try Self.run("install right client", in: cluster.folder)
+        try EtcdCertificates.run("install right client", in: cluster.folder)
         try await eventually("the watch is not opened with the new certificate") { monitor.status.isConnected }
         // On a busy machine, one call may take longer than the store's timeout.
         try await eventually("no write is stored") {
@@ -160,7 +130,7 @@ struct TLSTests {
     @Test
     func unusableFilesAreReportedOnceAndThePreviousOnesStayInUse() async throws {
         let cluster = try Self.start()
-        try Self.run("sign next right; install right client", in: cluster.folder)
+        try EtcdCertificates.run("sign next right; install right client", in: cluster.folder)
         let monitor = EtcdMonitor()
         let log = TestLog()
         var configuration = Self.installed(cluster)
@@ -177,12 +147,12 @@ struct TLSTests {
             "echo x > part; mv part my-client.pem", "rm my-client.pem", "cp next.pem part; mv part my-client.pem",
         ]
         for (count, change) in changes.enumerated() {
-            try Self.run(change, in: cluster.folder)
+            try EtcdCertificates.run(change, in: cluster.folder)
             try await eventually("nothing is reported: \(change)") { reports.codes.count > count }
             try await store.transaction { $0["a"] = .integer(Int64(count)) }
         }
         #expect(reports.codes == [.unavailable, .unavailable, .unavailable])
-        try Self.run("cp next.key part; mv part my-client.key", in: cluster.folder)
+        try EtcdCertificates.run("cp next.key part; mv part my-client.key", in: cluster.folder)
         try await eventually("the new certificate is not used") {
             log.messages.contains("the watch moved to another connection")
         }
@@ -209,7 +179,7 @@ struct TLSTests {
     @Test
     func authoritiesAreOutOfDateOnlyIfAllAre() throws {
         let cluster = try Self.start()
-        try Self.run("sign expired right -1; cat expired.pem right.pem > bundle.pem", in: cluster.folder)
+        try EtcdCertificates.run("sign expired right -1; cat expired.pem right.pem > bundle.pem", in: cluster.folder)
         func file(_ name: String) throws -> String? {
             try EtcdTLS(authority: cluster.folder.path(name)).fileOutOfDate(at: Date())
         }

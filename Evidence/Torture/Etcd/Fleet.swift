@@ -37,24 +37,27 @@ enum Fleet {
     }
 
     static func run(_ arguments: [String]) async throws -> Int32 {
-        var (changes, names) = (100, [Int]())
+        var (changes, names, isEncrypted) = (100, [Int](), false)
         var rest = arguments[...]
         while let argument = rest.popFirst() {
             if argument == "--names", let number = rest.popFirst().flatMap({ Int($0) }), number > 0 {
                 names.append(number)
+            } else if argument == "--tls" {
+                isEncrypted = true
             } else if let number = Int(argument), number > 0 {
                 changes = number
             } else {
-                throw EtcdObstacle("usage: etcd-torture fleet [changes] [--names N]…")
+                throw EtcdObstacle("usage: etcd-torture fleet [changes] [--names N]… [--tls]")
             }
         }
         if names.isEmpty { names = [1_000, 5_000] }
         print(
-            "\(EtcdProgram.server.version ?? "etcd"), one node; \(changes) changes of one integer, each seen by all before the next\n"
+            "\(EtcdProgram.server.version ?? "etcd"), one node\(isEncrypted ? ", over TLS" : ""); \(changes) changes of one integer, "
+                + "each seen by all before the next\n"
         )
         var rows: [Row] = []
         for names in names {
-            for clients in stores { rows.append(try await measure(names, clients, changes)) }
+            for clients in stores { rows.append(try await measure(names, clients, changes, isEncrypted)) }
         }
         show(rows)
         for names in names { extrapolate(rows.filter { $0.names == names }) }
@@ -63,14 +66,20 @@ enum Fleet {
 
     // MARK: Measuring
 
-    private static func measure(_ names: Int, _ clients: Int, _ changes: Int) async throws -> Row {
+    private static func measure(
+        _ names: Int,
+        _ clients: Int,
+        _ changes: Int,
+        _ isEncrypted: Bool
+    ) async throws -> Row {
         var row = Row(names: names, clients: clients)
-        let cluster = try EtcdCluster.start(arguments: { _ in ["--enable-pprof"] })
+        let cluster = try isEncrypted ? startEncrypted() : EtcdCluster.start(arguments: { _ in ["--enable-pprof"] })
+        let authority = isEncrypted ? cluster.folder.path("authority.pem") : nil
         let node = cluster.nodes[0]
-        try fill(names, cluster.endpoints)
-        let writer = try WorkerProcess("stamp", "0", cluster.endpoints)
+        try fill(names, cluster.endpoints, authority)
+        let writer = try WorkerProcess("stamp", "0", cluster.endpoints, authority: authority)
         guard writer.line(within: .seconds(60)) == "ready" else { throw EtcdObstacle("the writer did not start") }
-        let fleet = try WorkerProcess("clients", "\(clients),\(probeInterval)", cluster.endpoints)
+        let fleet = try WorkerProcess("clients", "\(clients),\(probeInterval)", cluster.endpoints, authority: authority)
         let meter = Meter(node, fleet)
 
         // The server's use without clients.
@@ -112,9 +121,20 @@ enum Fleet {
         return row
     }
 
+    private static func startEncrypted() throws -> EtcdCluster {
+        try EtcdCluster.start(scheme: "https") { folder in
+            try EtcdCertificates.run("authority authority; sign server authority", in: folder)
+            return ["--enable-pprof", "--cert-file", folder.path("server.pem"), "--key-file", folder.path("server.key")]
+        } flags: {
+            ["--cacert", $0.path("authority.pem")]
+        }
+    }
+
     /// Sets the given number of names, of 20 characters and with a text of 20, in several transactions.
-    static func fill(_ names: Int, _ endpoints: [String]) throws {
-        let store = try PreferenceStore.etcd("torture", EtcdConfiguration(endpoints: endpoints))
+    static func fill(_ names: Int, _ endpoints: [String], _ authority: String? = nil) throws {
+        var configuration = EtcdConfiguration(endpoints: endpoints)
+        configuration.tls = authority.map { EtcdTLS(authority: $0) }
+        let store = try PreferenceStore.etcd("torture", configuration)
         try store.transaction { $0["flag"] = 0 }
         for start in stride(from: 1, to: names, by: 1_000) {
             try store.transaction { transaction in
@@ -277,6 +297,8 @@ private struct Meter {
 
     private let node: EtcdNode
     private let fleet: WorkerProcess
+    /// A client that trusts the server, as its certificate is the experiment's own.
+    private static let client = HTTPClient(configuration: HTTPClient.Configuration(certificateVerification: .none))
 
     init(_ node: EtcdNode, _ fleet: WorkerProcess) {
         self.node = node
@@ -316,7 +338,7 @@ private struct Meter {
 
     private func get(_ path: String) async throws -> ByteBuffer {
         let request = try HTTPClient.Request(url: node.clientURL + path, headers: ["Connection": "close"])
-        return try await HTTPClient.shared.execute(request: request).get().body ?? ByteBuffer()
+        return try await Self.client.execute(request: request).get().body ?? ByteBuffer()
     }
 
     /// Returns the kernel's counters of each connection of the clients.

@@ -14,6 +14,7 @@ enum Worker {
         }
         var configuration = EtcdConfiguration(endpoints: arguments[2].split(separator: ",").map(String.init))
         if arguments.count == 4 { configuration.credentials = credentials(arguments[3]) }
+        configuration.tls = ProcessInfo.processInfo.environment["AUTHORITY"].map { EtcdTLS(authority: $0) }
         func store() throws -> PreferenceStore { try PreferenceStore.etcd("torture", configuration) }
         switch arguments[0] {
         case "increment": try increment(Int(arguments[1]) ?? 0, in: store())
@@ -123,10 +124,19 @@ final class WorkerProcess {
     ///   - parameter: The parameter of the role.
     ///   - endpoints: The URLs of the members.
     ///   - user: The user's name and password, separated by a colon, or `nil` if the cluster requires none.
-    init(_ role: String, _ parameter: String, _ endpoints: [String], user: String? = nil) throws {
+    ///   - authority: The file of the authority that has signed the members' certificates, if connections are encrypted.
+    init(
+        _ role: String,
+        _ parameter: String,
+        _ endpoints: [String],
+        user: String? = nil,
+        authority: String? = nil
+    ) throws {
         process.executableURL = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath()
         process.arguments =
             ["worker", role, parameter, endpoints.joined(separator: ",")] + (user.map { [$0] } ?? [])
+        process.environment = ProcessInfo.processInfo.environment
+        process.environment?["AUTHORITY"] = authority
         process.standardInput = input
         process.standardOutput = output
         try process.run()
