@@ -91,7 +91,10 @@ struct TLSTests {
         try await store.transaction { $0["a"] = 1 }
         // The servers read their authority when they start.
         cluster.nodes[0].kill()
-        try EtcdCertificates.run("authority right; sign server right; sign client right; install right client", in: cluster.folder)
+        try EtcdCertificates.run(
+            "authority right; sign server right; sign client right; install right client",
+            in: cluster.folder
+        )
         try cluster.nodes[0].start()
         try #require(try cluster.waitUntilHealthy())
         try await store.transaction { $0["a"] = 2 }

@@ -124,7 +124,9 @@ enum Fleet {
     private static func startEncrypted() throws -> EtcdCluster {
         try EtcdCluster.start(scheme: "https") { folder in
             try EtcdCertificates.run("authority authority; sign server authority", in: folder)
-            return ["--enable-pprof", "--cert-file", folder.path("server.pem"), "--key-file", folder.path("server.key")]
+            return [
+                "--enable-pprof", "--cert-file", folder.path("server.pem"), "--key-file", folder.path("server.key"),
+            ]
         } flags: {
             ["--cacert", $0.path("authority.pem")]
         }
