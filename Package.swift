@@ -281,7 +281,7 @@ let package = Package(
         // Experiments with real etcd clusters.
         .executableTarget(
             name: "etcd-torture",
-            dependencies: ["PreferencesEtcd", "Preferences", "EtcdTestSupport"] + etcdClient,
+            dependencies: ["PreferencesEtcd", "Preferences", "EtcdTestSupport", "FileTestSupport"] + etcdClient,
             path: "Evidence/Torture/Etcd",
             swiftSettings: settings
         ),

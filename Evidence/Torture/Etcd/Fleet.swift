@@ -1,6 +1,7 @@
 #if Etcd && canImport(Glibc)
 import AsyncHTTPClient
 import EtcdTestSupport
+import FileTestSupport
 import Foundation
 import NIOCore
 import NIOHTTP1
