@@ -5,6 +5,7 @@ import FileTestSupport
 import Foundation
 import NIOCore
 import NIOHTTP1
+import NIOSSL
 import Preferences
 import PreferencesEtcd
 
