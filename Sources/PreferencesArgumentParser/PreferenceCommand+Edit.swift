@@ -126,7 +126,7 @@ private struct TextDraft {
         let editor = CommandInput.variable("VISUAL") ?? CommandInput.variable("EDITOR") ?? "vi"
         // As in git, the variable may hold options.
         let quoted = path.split(separator: "'", omittingEmptySubsequences: false).joined(separator: #"'\''"#)
-        guard system("\(editor) '\(quoted)'") == 0 else {
+        guard runInShell("\(editor) '\(quoted)'") == 0 else {
             throw CommandFailure(.failed, "the editor \(editor) failed; set EDITOR to one that works")
         }
     }

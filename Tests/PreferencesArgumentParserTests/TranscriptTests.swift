@@ -62,7 +62,7 @@ struct TranscriptTests {
         try process.run()
         process.waitUntilExit()
         func text(_ name: String) throws -> String {
-            try home.read(name).replacingOccurrences(of: home.path, with: "~")
+            try home.read(name).replacing(home.path, with: "~")
         }
         return (try text("output"), try text("error"), process.terminationStatus)
     }
