@@ -2,10 +2,6 @@
 // A separate package, so that users of the library don't resolve or build the tool's dependencies.
 import PackageDescription
 
-#if !os(Linux)
-#error("prefs is for Linux, as it uses glibc and /proc; on a Mac use defaults(1)")
-#endif
-
 let settings: [SwiftSetting] = [
     .enableUpcomingFeature("ExistentialAny"),
     .enableUpcomingFeature("MemberImportVisibility"),

@@ -10,7 +10,7 @@ extension EtcdOptions {
                 "--prefix, --user, --timeout, --reason and the options for certificates need --etcd with the cluster's endpoints"
             )
         }
-        return FileSuites()
+        return SystemSuites.make()
     }
 
     /// Returns the suite at a URL such as `https://etcd1:2379/preferences/com.example.app`, or `nil` if the word isn't a URL.

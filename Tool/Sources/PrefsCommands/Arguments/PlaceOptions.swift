@@ -30,7 +30,7 @@ struct PlaceOptions: ParsableArguments {
     /// Returns the file of the option, or else the suite that the first of `words` names, which is removed.
     func place(_ words: inout ArraySlice<String>) throws -> any Place {
         if let file {
-            guard try suites() is FileSuites else {
+            guard try !suites().isShared else {
                 throw Failure(.usage, "--file and --etcd exclude each other; give one of them")
             }
             guard !state else { throw Failure(.usage, "--file and --state exclude each other; give one of them") }
@@ -42,10 +42,6 @@ struct PlaceOptions: ParsableArguments {
 
     private func place(of suite: String) throws -> any Place {
         let suites = try suites()
-        guard state else { return try suites.place(of: suite) }
-        guard suites is FileSuites else {
-            throw Failure(.usage, "--state and --etcd exclude each other, as programs keep their state in a file")
-        }
-        return try FilePlace(stateOf: suite)
+        return try state ? suites.place(ofStateOf: suite) : suites.place(of: suite)
     }
 }

@@ -65,7 +65,7 @@ struct CheckCommand: ParsableCommand {
             file.problemOfWriting.map { PropertyListValue.string($0) } ?? true
         )
         report.addLockHolders(file.lockHolders())
-        report.add("watches", FileReport.watchLimits())
+        if let limits = FileReport.watchLimits() { report.add("watches", limits) }
         report.add(
             "damage",
             damage.isEmpty ? "none" : damage.count == 1 ? "1 line" : "\(damage.count) lines",
@@ -235,7 +235,7 @@ private struct CheckReport {
     }
 
     mutating func addLockHolders(_ holders: [String]?) {
-        guard let holders else { return table.add("locked by", "unknown: /proc/locks can't be read") }
+        guard let holders else { return table.add("locked by", "unknown: the system doesn't say") }
         table.add("locked by", holders.isEmpty ? "no process" : holders.joined(separator: ", "))
         members["lockedBy"] = .array(holders.map { .string($0) })
     }

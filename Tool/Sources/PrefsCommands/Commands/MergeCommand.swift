@@ -29,7 +29,7 @@ struct MergeCommand: ParsableCommand {
         let theirs = try words.next("the other file")
         let title = words.popFirst() ?? ours
         try words.end()
-        guard try etcd.suites() is FileSuites else { throw Failure(.usage, "merge is for files; leave out --etcd") }
+        guard try !etcd.suites().isShared else { throw Failure(.usage, "merge is for files; leave out --etcd") }
         let old = try InputFile.bytes(of: ours)
         let contents = try [base, ours, theirs].map { try Self.contents(of: $0) }
         let merge = ThreeWayMerge(base: contents[0], ours: contents[1], theirs: contents[2])

@@ -134,7 +134,7 @@ struct ReadCommand: ParsableCommand {
                 ]
                 members["isSecret"] = redaction.mark(row.preference)
                 members["storedAs"] = row.storedName.map { .string($0) }
-                members[row.layer.source == .etcd ? "key" : "file"] = .string(row.origin.place)
+                members[row.layer.kind.rawValue] = .string(row.origin.place)
                 members["line"] = row.origin.line.map { .integer(Int64($0)) }
                 Terminal.write(try ValueText.json(.dictionary(members)) + "\n")
             } else {

@@ -23,11 +23,17 @@ final class EtcdCluster: Suites {
 
     var endpoints: String { configuration.endpoints.joined(separator: ",") }
 
+    var isShared: Bool { true }
+
     func names() throws -> [String] {
         do throws(PreferenceError) { return try list.names() } catch { throw failure(error) }
     }
 
     func place(of suite: String) throws -> any Place { EtcdPlace(suite, on: self) }
+
+    func place(ofStateOf suite: String) throws -> any Place {
+        throw Failure(.usage, "--state and --etcd exclude each other, as programs keep their state in a file")
+    }
 
     func paths(of suite: String) throws -> (own: String, all: [String: PropertyListValue]) {
         let keys = (configuration.prefix.isEmpty ? "" : configuration.prefix + "/") + suite + "/"
@@ -202,7 +208,8 @@ final class EtcdPlace: Place {
     func layers(_ report: @escaping @Sendable (PreferenceError) -> Void) throws -> [PlaceLayer] {
         _ = try connected(report)
         let contents = try open().ownContents
-        return [PlaceLayer(source: .etcd, contents: contents, location: try cluster.paths(of: suite).own)]
+        let location = try cluster.paths(of: suite).own
+        return [PlaceLayer(source: .etcd, contents: contents, location: location, kind: .key)]
     }
 
     func open() throws -> PlaceStores {

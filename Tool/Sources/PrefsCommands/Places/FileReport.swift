@@ -80,16 +80,17 @@ struct FileReport {
         }
     }
 
-    /// Returns how many folders the user may watch; each program with preferences watches a few.
-    static func watchLimits() -> String {
-        let limits = ["max_user_watches", "max_user_instances"].map { name in
+    /// Returns how many folders the user may watch; each program with preferences watches a few. `nil` on a system without such a limit.
+    static func watchLimits() -> String? {
+        let limits = ["max_user_watches", "max_user_instances"].compactMap { name -> String? in
             do {
                 let text = String(decoding: try InputFile.bytes(of: "/proc/sys/fs/inotify/\(name)"), as: UTF8.self)
                 return "\(text.prefix { $0 != "\n" })"
             } catch {
-                return "unknown"
+                return nil
             }
         }
+        guard limits.count == 2 else { return nil }
         return "at most \(limits[0]) folders and \(limits[1]) watchers per user"
     }
 

@@ -59,8 +59,9 @@ enum FilePurpose {
 struct PlaceLayer {
     let source: Source
     let contents: [String: PropertyListValue]
-    /// The path of the file; on etcd, the prefix of the keys.
+    /// The path of the file; on etcd, the prefix of the keys; of user defaults, the domain.
     let location: String
+    let kind: Kind
     /// The former names under which values of `contents` are stored, by the name of the preference.
     private(set) var storedNames: [String: String] = [:]
 
@@ -69,25 +70,29 @@ struct PlaceLayer {
         case file, system, user, managed, etcd
     }
 
-    init(source: Source, contents: [String: PropertyListValue], location: String) {
-        (self.source, self.contents, self.location) = (source, contents, location)
+    /// The kind of a layer's location, as `prefs read --json` names it.
+    enum Kind: String {
+        case file, key, domain
+    }
+
+    init(source: Source, contents: [String: PropertyListValue], location: String, kind: Kind = .file) {
+        (self.source, self.contents, self.location, self.kind) = (source, contents, location, kind)
     }
 
     /// Creates a layer with the values of another under the present names of their preferences.
     init(_ layer: PlaceLayer, _ formerNames: FormerNames) {
         let values = formerNames.present(layer.contents)
-        self.init(source: layer.source, contents: values.contents, location: layer.location)
+        self.init(source: layer.source, contents: values.contents, location: layer.location, kind: layer.kind)
         storedNames = layer.storedNames.merging(values.storedNames) { $1 }
     }
 
-    /// Returns the location of each value: the file and the line, or the key on etcd.
+    /// Returns the location of each value: the file and the line, the key on etcd, or the domain and the name of user defaults.
     func origins() throws -> [String: ValueOrigin] {
         if contents.isEmpty { return [:] }
         let stored = contents.keys.map { (name: $0, storedName: storedNames[$0] ?? $0) }
-        if source == .etcd {
-            return Dictionary(
-                uniqueKeysWithValues: stored.map { ($0, ValueOrigin(place: location + $1, line: nil)) }
-            )
+        if kind != .file {
+            let start = kind == .domain ? location + " " : location
+            return Dictionary(uniqueKeysWithValues: stored.map { ($0, ValueOrigin(place: start + $1, line: nil)) })
         }
         let lines = PreferencesFile.lines(
             in: try InputFile.bytes(of: location),
@@ -109,9 +114,9 @@ extension PresentValues {
 
 /// The location of a value.
 struct ValueOrigin {
-    /// The path of the file, or the key on etcd.
+    /// The path of the file, the key on etcd, or the domain and the name, as for defaults(1).
     let place: String
-    /// The line of the file that sets the value, counted from 1; `nil` on etcd, or if no line sets it any more.
+    /// The line of the file that sets the value, counted from 1; `nil` without a file, or if no line sets it any more.
     let line: Int?
 
     var text: String { line.map { "\(place):\($0)" } ?? place }

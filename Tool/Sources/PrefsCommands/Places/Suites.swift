@@ -2,15 +2,21 @@
 
 /// The suites that a command may name.
 protocol Suites: Sendable {
+    /// Whether other machines can change the values.
+    var isShared: Bool { get }
     /// Returns the names of the existing suites, sorted.
     func names() throws -> [String]
     /// Returns the place of a suite, which need not exist yet.
     func place(of suite: String) throws -> any Place
+    /// Returns the place of the state that a suite's program keeps apart from its preferences.
+    func place(ofStateOf suite: String) throws -> any Place
     /// Returns the location of the user's values of a suite, even if it doesn't exist yet, and the locations of all layers by name.
     func paths(of suite: String) throws -> (own: String, all: [String: PropertyListValue])
 }
 
 extension Suites {
+    var isShared: Bool { false }
+
     /// Calls `body` for each suite with the values that a program reads and with what to hide of them.
     ///
     /// A suite that can't be read is reported on standard error and skipped.
@@ -52,6 +58,8 @@ struct FileSuites: Suites {
     }
 
     func place(of suite: String) throws -> any Place { try FilePlace(suite: suite) }
+
+    func place(ofStateOf suite: String) throws -> any Place { try FilePlace(stateOf: suite) }
 
     func paths(of suite: String) throws -> (own: String, all: [String: PropertyListValue]) {
         let files = try SuiteFiles(suite)

@@ -201,7 +201,7 @@ final class InspectedSuite: @unchecked Sendable {  // `place`, `stores`, `shown`
     }
 
     private func follow(_ store: PreferenceStore) {
-        let isOnServer = !(place is FilePlace)
+        let isOnServer = place.isShared
         store.issueHandler = { [weak self] error in
             // For a file, reading it again repeats the error.
             if isOnServer, error.code == .unreadable || error.code == .damaged {
@@ -218,7 +218,7 @@ final class InspectedSuite: @unchecked Sendable {  // `place`, `stores`, `shown`
     }
 
     private func marks(of layers: [PlaceLayer]) -> [FileMark?] {
-        let paths = layers.filter { $0.source != .etcd }.map(\.location)
+        let paths = layers.filter { $0.kind == .file }.map(\.location)
         return (paths + place.markingSchemaPaths).map { FileMark(path: $0) }
     }
 }

@@ -1,3 +1,4 @@
+import Dispatch
 @_spi(Tool) import Preferences
 import Synchronization
 
@@ -14,21 +15,11 @@ struct Progress: ~Copyable {
     /// Creates the line of an operation, with the bytes that this process reads and writes; only one is shown at a time.
     init(_ title: String) {
         guard Terminal.isErrorOutput, !Self.begin() else { return }
-        let box = Unmanaged.passRetained(Title(PreferenceText.printable(title)))
-        var thread = pthread_t()
-        let status = pthread_create(
-            &thread,
-            nil,
-            { context in
-                guard let context else { return nil }
-                let title = Unmanaged<Title>.fromOpaque(context).takeRetainedValue().text
-                usleep(500_000)
-                while Progress.show(title) { usleep(200_000) }
-                return nil
-            },
-            box.toOpaque()
-        )
-        if status == 0 { pthread_detach(thread) } else { box.release() }
+        let title = PreferenceText.printable(title)
+        DispatchQueue(label: "prefs.progress").async {
+            usleep(500_000)
+            while Progress.show(title) { usleep(200_000) }
+        }
     }
 
     deinit {
@@ -82,10 +73,5 @@ struct Progress: ~Copyable {
             if parts[0] == "wchar" { written = count }
         }
         return " \(read >> 20) MB read, \(written >> 20) MB written"
-    }
-
-    private final class Title: Sendable {
-        let text: String
-        init(_ text: String) { self.text = text }
     }
 }

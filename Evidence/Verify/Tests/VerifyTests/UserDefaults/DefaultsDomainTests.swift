@@ -1,0 +1,51 @@
+import Foundation
+import Testing
+
+@_spi(Tool) @testable import Preferences
+
+/// The values of a domain, as the tool `prefs` reads and changes them.
+struct DefaultsDomainTests {
+    private let defaults = ObservableDefaults()
+    private var domain: DefaultsDomain { DefaultsDomain(defaults.domain, defaults) }
+
+    @Test
+    func changesAreStoredInTheDomain() throws {
+        let values: [String: PropertyListValue] = [
+            "volume": 3, "isMuted": true, "ratio": 0.5, "theme": "dark", "recent": [1, 2], "frame": ["x": 7],
+            "key": .data(Data([1])), "day": .date(Date(timeIntervalSinceReferenceDate: 0)), "large": .unsigned(.max),
+        ]
+        domain.apply(values.mapValues { $0 })
+        #expect(try domain.own() == values)
+        domain.apply(["volume": 4, "theme": nil, "none": nil])
+        #expect(try domain.own()["volume"] == 4)
+        #expect(try domain.own()["theme"] == nil)
+        #expect(try domain.own().count == values.count - 1)
+        #expect(try domain.forced().isEmpty)
+    }
+
+    @Test
+    func forcedValuesAreThoseOfAnAdministrator() throws {
+        defaults.set(3, forKey: "volume")
+        defaults.set("dark", forKey: "theme")
+        defaults.watch.force("theme")
+        #expect(try domain.forced() == ["theme": "dark"])
+    }
+
+    @Test
+    func valueThatNoPreferenceHoldsNamesItself() throws {
+        let defaults = UndecodableDefaults()
+        let error = #expect(throws: PreferenceError.self) { try DefaultsDomain("app", defaults).own() }
+        #expect(error?.code == .unreadable && error?.name == "link")
+    }
+
+    @Test(arguments: ["", ".GlobalPreferences", UserDefaults.globalDomain, "kCFPreferencesAnyApplication"])
+    func nameOfNoSuiteIsRejected(_ name: String) {
+        let error = #expect(throws: PreferenceError.self) { _ = try DefaultsDomain(name) }
+        #expect(error?.code == .invalidName)
+    }
+}
+
+/// User defaults with an object that isn't one of a property list, as references in keyed archives aren't.
+private final class UndecodableDefaults: UserDefaults {
+    override func persistentDomain(forName name: String) -> [String: Any]? { ["link": NSNull()] }
+}

@@ -1,0 +1,29 @@
+#if canImport(Darwin)
+@_spi(Tool) import Preferences
+
+/// The suites of this machine's user: there, the domains of user defaults.
+enum SystemSuites {
+    static func make() -> any Suites { DomainSuites(SystemDomains()) }
+}
+
+/// The domains of this user's user defaults.
+private struct SystemDomains: UserDefaultsDomains {
+    func names() throws -> [String] { DomainSuites.names(ofFiles: try Folder.names(in: DefaultsDomain.folder) ?? []) }
+
+    func contents(of domain: String) throws(PreferenceError) -> DomainContents {
+        let domain = try DefaultsDomain(domain)
+        return DomainContents(own: try domain.own(), forced: try domain.forced())
+    }
+
+    func apply(_ changes: [String: PropertyListValue?], to domain: String) throws(PreferenceError) {
+        try DefaultsDomain(domain).apply(changes)
+    }
+
+    func pause() async throws { try await Task.sleep(for: .seconds(1)) }
+}
+#else
+/// The suites of this machine's user.
+enum SystemSuites {
+    static func make() -> any Suites { FileSuites() }
+}
+#endif
