@@ -8,7 +8,7 @@ struct FormerNames {
     private var preferences: [String: String] = [:]
 
     /// Creates the former names that a schema declares; none without a schema.
-    init(_ schema: Schema?) {
+    init(_ schema: PreferenceSchema?) {
         guard let schema else { return }
         preferences = schema.presentNames
         for (name, property) in schema.properties {
