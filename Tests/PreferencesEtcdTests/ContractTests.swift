@@ -1,7 +1,6 @@
 #if Etcd
 import DurableFile
 import EtcdTestSupport
-import Preferences
 import PreferencesTesting
 import Testing
 

@@ -1,5 +1,4 @@
 #if Etcd
-import DurableFile
 import EtcdTestSupport
 import Foundation
 import Preferences

@@ -185,10 +185,17 @@ extension WatchDriverTests {
 
 /// A transport whose streams report at once that their watch is open, or end at once.
 private final class ScriptedTransport: Transport {
-    private let count = Lock(0)
-    private let receiver = Lock<(@Sendable (StreamPart) -> Void)?>(nil)
-    private let requests = Lock(0)
-    private let opened = Lock(0)
+    private struct State {
+        var streamCount = 0
+        /// The number of streams that have delivered their first part.
+        var openedCount = 0
+        /// The number of requests to create a watch in the newest stream.
+        var requestCount = 0
+        /// Receives the lines of the newest stream.
+        var receive: (@Sendable (StreamPart) -> Void)?
+    }
+
+    private let state = Lock(State())
     private let cluster: @Sendable (_ number: Int) -> String
     private let opens: @Sendable (_ number: Int) -> Bool
 
@@ -200,15 +207,12 @@ private final class ScriptedTransport: Transport {
         self.opens = opens
     }
 
-    var streamCount: Int { count.withLock { $0 } }
-
-    /// The number of streams that have delivered their first part.
-    var openedCount: Int { opened.withLock { $0 } }
-    /// The number of requests to create a watch in the newest stream.
-    var requestCount: Int { requests.withLock { $0 } }
+    var streamCount: Int { state.withLock { $0.streamCount } }
+    var openedCount: Int { state.withLock { $0.openedCount } }
+    var requestCount: Int { state.withLock { $0.requestCount } }
 
     /// Passes a line to the newest stream on the calling thread, as if it were the transport's.
-    func deliver(_ line: String) { receiver.withLock { $0 }?(.line(Data(line.utf8))) }
+    func deliver(_ line: String) { state.withLock { $0.receive }?(.line(Data(line.utf8))) }
 
     func send(_ request: GatewayRequest, timeout: Duration) throws(GatewayFailure) -> Data {
         throw .unreachable("nothing is sent")
@@ -218,19 +222,19 @@ private final class ScriptedTransport: Transport {
         _ request: GatewayRequest,
         _ receive: @escaping @Sendable (StreamPart) -> Void
     ) -> any TransportStream {
-        let number = count.withLock { count in
-            count += 1
-            return count
-        }
         let text = String(decoding: request.body, as: UTF8.self)
-        requests.withLock { $0 = text.components(separatedBy: "create_request").count - 1 }
-        receiver.withLock { $0 = receive }
+        let number = state.withLock { state in
+            state.streamCount += 1
+            state.requestCount = text.components(separatedBy: "create_request").count - 1
+            state.receive = receive
+            return state.streamCount
+        }
         receive(
             opens(number)
                 ? .line(Data(#"{"result":{"header":{"cluster_id":"\#(cluster(number))"},"created":true}}"#.utf8))
                 : .end(.unreachable("the connection fails"))
         )
-        opened.withLock { $0 += 1 }
+        state.withLock { $0.openedCount += 1 }
         return NoStream()
     }
 }

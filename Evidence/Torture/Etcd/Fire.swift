@@ -1,8 +1,6 @@
 #if Etcd && canImport(Glibc)
 import EtcdTestSupport
 import Foundation
-import Preferences
-import PreferencesEtcd
 
 /// An experiment in which four processes update a counter and set and remove names of their own, a fifth queues its writes and a sixth
 /// observes, while the three members have all faults, on a schedule from a seed.

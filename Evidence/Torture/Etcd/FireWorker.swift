@@ -1,5 +1,4 @@
 #if Etcd && canImport(Glibc)
-import EtcdTestSupport
 import Foundation
 import Preferences
 import PreferencesEtcd
