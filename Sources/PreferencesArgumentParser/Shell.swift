@@ -1,13 +1,24 @@
 #if ArgumentParser
 internal import DurableFile
 
-#if canImport(Darwin)
+#if os(macOS)
 /// Runs a command by the shell, and returns its status; see system(3), which Swift doesn't have there.
 func runInShell(_ command: String) -> Int32 {
     let signals = [SIGINT, SIGQUIT]
-    // Ctrl-C interrupts the command, not this program.
-    let before = signals.map { ($0, signal($0, SIG_IGN)) }
-    defer { for (number, action) in before { signal(number, action) } }
+    // Ctrl-C interrupts the command, not this program. With `sigaction`, as `signal` would restore a handler without its flags.
+    var ignoring = sigaction()
+    ignoring.__sigaction_u.__sa_handler = SIG_IGN
+    let before = signals.map { number in
+        var action = sigaction()
+        sigaction(number, &ignoring, &action)
+        return action
+    }
+    defer {
+        for (number, action) in zip(signals, before) {
+            var action = action
+            sigaction(number, &action, nil)
+        }
+    }
     var attributes: posix_spawnattr_t?
     posix_spawnattr_init(&attributes)
     defer { posix_spawnattr_destroy(&attributes) }
@@ -25,6 +36,9 @@ func runInShell(_ command: String) -> Int32 {
     }
     return status
 }
+#elseif canImport(Darwin)
+/// Returns a failure: a program can start no other one on the other platforms of Apple.
+func runInShell(_ command: String) -> Int32 { -1 }
 #else
 /// Runs a command by the shell, and returns its status; see system(3).
 func runInShell(_ command: String) -> Int32 { system(command) }

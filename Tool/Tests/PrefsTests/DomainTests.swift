@@ -35,13 +35,18 @@ struct DomainTests {
     private let domains = MockDomains([
         "app": DomainContents(own: ["volume": 3, "theme": "dark"], forced: ["theme": "light"]),
         "App": DomainContents(own: ["x": 1]),
+        "empty": DomainContents(),
+        "damaged": DomainContents(
+            own: ["x": 1],
+            problems: [PreferenceError(.unreadable, name: "link", "it can't be decoded")]
+        ),
     ])
 
     private func place(_ name: String = "app") throws -> any Place { try DomainSuites(domains).place(of: name) }
 
     @Test
     func domainsAreSuites() throws {
-        #expect(try DomainSuites(domains).names() == ["App", "app"])
+        #expect(try DomainSuites(domains).names() == ["App", "app", "damaged", "empty"])
         #expect(
             DomainSuites.names(ofFiles: [".GlobalPreferences.plist", "ByHost", "com.example.app.plist"]) == [
                 "com.example.app"
@@ -49,8 +54,31 @@ struct DomainTests {
         )
         #expect(try !place("none").exists() && place("app").exists())
         #expect(
-            try place("none").missing.message == "the domain \"none\" has no values; `prefs list` shows the domains"
+            try place("none").missing.message == "the domain \"none\" doesn't exist; `prefs list` shows the domains"
         )
+    }
+
+    @Test
+    func emptyDomainExists() throws {
+        #expect(try place("empty").exists())
+        #expect(try place("empty").layers { _ in }.flatMap(\.contents.keys).isEmpty)
+    }
+
+    /// The other values of the domain are read and can be changed.
+    @Test
+    func undecodableValueIsReportedOnce() async throws {
+        let found = Mutex<[String?]>([])
+        let layers = try place("damaged").layers { problem in found.withLock { $0.append(problem.name) } }
+        #expect(layers.map(\.contents) == [["x": 1]])
+        #expect(found.withLock { $0 } == ["link"])
+        let store = PreferenceStore(backend: DomainBackend("damaged", of: domains))
+        let issues = Mutex<[PreferenceError.Code]>([])
+        store.issueHandler = { issue in issues.withLock { $0.append(issue.code) } }
+        try await store.load()
+        try await store.transaction { $0["x"] = 2 }
+        try await store.refresh()
+        #expect(domains.contents(of: "damaged").own == ["x": 2])
+        #expect(issues.withLock { $0 } == [.unreadable])
     }
 
     @Test
@@ -61,7 +89,11 @@ struct DomainTests {
         #expect(origins["theme"]?.text == "app theme")
         let stores = try place().open()
         #expect(stores.store["theme"] == "light" && stores.own["theme"] == "dark" && stores.store["volume"] == 3)
-        #expect(throws: PreferenceError.self) { try stores.store.transaction { $0["theme"] = "system" } }
+        let error = #expect(throws: PreferenceError.self) {
+            try stores.store.transaction { $0["theme"] = "system" }
+        }
+        #expect(error?.code == .managed)
+        #expect(domains.contents(of: "app").own["theme"] == "dark")
     }
 
     @Test
@@ -87,7 +119,7 @@ struct DomainTests {
         pause.onTermination = { _ in end.finish() }
         let domains = MockDomains(["app": DomainContents(own: ["volume": 3])], pauses: pauses)
         do {
-            let store = PreferenceStore(backend: DomainBackend("app", of: domains) { $0.own })
+            let store = PreferenceStore(backend: DomainBackend("app", of: domains))
             try await store.load()
             var changes = store.changes.makeAsyncIterator()
             domains.apply(["volume": 7], to: "app")
@@ -106,9 +138,13 @@ struct DomainTests {
     }
 
     @Test
-    func whatNeedsAFileSaysSo() throws {
-        #expect(throws: Failure.self) { try place().file(for: .compact) }
-        #expect(throws: Failure.self) { try place().history(of: nil, limit: 1) }
-        #expect(try place().file(for: .write) == nil)
+    func operationsOnFilesAreRejected() throws {
+        for purpose in [FilePurpose.repair, .compact] {
+            let failure = #expect(throws: Failure.self) { try place().file(for: purpose) }
+            #expect(failure?.status == .usage && failure?.message.contains("--file") == true)
+        }
+        let failure = #expect(throws: Failure.self) { try place().history(of: nil, limit: 1) }
+        #expect(failure?.status == .usage)
+        #expect(try place().file(for: .write) == nil && place().file(for: .check) == nil)
     }
 }

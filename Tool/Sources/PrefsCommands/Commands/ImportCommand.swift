@@ -31,7 +31,7 @@ struct ImportCommand: ParsableCommand {
         var words = words[...]
         let suite = options.file == nil ? words.first : nil
         let place = try options.place(&words)
-        let source = try words.popFirst() ?? Self.foundationFile(of: suite)
+        let source = try words.popFirst() ?? foundationFile(of: suite)
         try words.end()
         guard !keep || !replace else {
             throw Failure(.usage, "--keep and --replace exclude each other; give one of them")
@@ -85,9 +85,10 @@ struct ImportCommand: ParsableCommand {
         return formerNames.storing(imported).merging(removed.map { ($0, nil) }) { imported, _ in imported }
     }
 
-    private static func foundationFile(of suite: String?) throws -> String {
-        guard let suite else { throw Failure(.usage, "the source is missing; name a file, or - for standard input") }
-        let path = "\(try FileSuites.folder())/\(suite).plist"
+    private func foundationFile(of suite: String?) throws -> String {
+        guard let suite, let path = try options.suites().foundationFile(of: suite) else {
+            throw Failure(.usage, "the source is missing; name a file, or - for standard input")
+        }
         guard access(path.pathBytes, F_OK) == 0 else {
             throw Failure(.usage, "the source is missing, and UserDefaults has no file \(path); name a file, or -")
         }

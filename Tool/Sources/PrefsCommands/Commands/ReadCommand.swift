@@ -134,7 +134,9 @@ struct ReadCommand: ParsableCommand {
                 ]
                 members["isSecret"] = redaction.mark(row.preference)
                 members["storedAs"] = row.storedName.map { .string($0) }
-                members[row.layer.kind.rawValue] = .string(row.origin.place)
+                // The name in a domain is `name`, or `storedAs`.
+                let location = row.layer.kind == .domain ? row.layer.location : row.origin.place
+                members[row.layer.kind.rawValue] = .string(location)
                 members["line"] = row.origin.line.map { .integer(Int64($0)) }
                 Terminal.write(try ValueText.json(.dictionary(members)) + "\n")
             } else {

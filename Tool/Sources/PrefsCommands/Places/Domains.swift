@@ -4,9 +4,9 @@ import Synchronization
 
 /// The user defaults of a system, by domain: all that the tool needs of them.
 protocol UserDefaultsDomains: Sendable {
-    /// Returns the names of the domains with values.
+    /// Returns the names of the existing domains, of which some may have no values.
     func names() throws -> [String]
-    /// Returns the values that the user or a program has set, and those that an administrator forces.
+    /// Returns the values that the user or a program has set, and those that an administrator forces; none if there is no such domain.
     func contents(of domain: String) throws(PreferenceError) -> DomainContents
     /// Stores changes; a `nil` value removes the name.
     func apply(_ changes: [String: PropertyListValue?], to domain: String) throws(PreferenceError)
@@ -15,12 +15,18 @@ protocol UserDefaultsDomains: Sendable {
 }
 
 /// The values of a domain.
-struct DomainContents: Sendable, Equatable {
+struct DomainContents: Sendable {
     var own: [String: PropertyListValue] = [:]
     var forced: [String: PropertyListValue] = [:]
+    /// An error for each own value that can't be decoded.
+    var problems: [PreferenceError] = []
 
-    init(own: [String: PropertyListValue] = [:], forced: [String: PropertyListValue] = [:]) {
-        (self.own, self.forced) = (own, forced)
+    init(
+        own: [String: PropertyListValue] = [:],
+        forced: [String: PropertyListValue] = [:],
+        problems: [PreferenceError] = []
+    ) {
+        (self.own, self.forced, self.problems) = (own, forced, problems)
     }
 }
 
@@ -79,23 +85,27 @@ final class DomainPlace: Place {
         do throws(PreferenceError) { return try SuiteFiles(domain).schemaPaths } catch { return [] }
     }
 
-    var writability: Writability { .writable }
+    var writability: Writability { .unknown("the system doesn't say before a write") }
 
-    func exists() throws -> Bool { try contents() != DomainContents() }
+    func exists() throws -> Bool {
+        let contents = try contents()
+        return try !contents.own.isEmpty || !contents.forced.isEmpty || domains.names().contains(domain)
+    }
 
-    var missing: Failure { Failure(.absent, "\(title) has no values; `prefs list` shows the domains") }
+    var missing: Failure { Failure(.absent, "\(title) doesn't exist; `prefs list` shows the domains") }
 
     func layers(_ report: @escaping @Sendable (PreferenceError) -> Void) throws -> [PlaceLayer] {
         let contents = try contents()
+        contents.problems.forEach(report)
         let user = PlaceLayer(source: .user, contents: contents.own, location: domain, kind: .domain)
         guard !contents.forced.isEmpty else { return [user] }
         return [user, PlaceLayer(source: .managed, contents: contents.forced, location: domain, kind: .domain)]
     }
 
     func open() throws -> PlaceStores {
-        let own = PreferenceStore(backend: DomainBackend(domain, of: domains, layer: { $0.own }))
+        let own = PreferenceStore(backend: DomainBackend(domain, of: domains))
         try own.load()
-        let forced = PreferenceStore(backend: DomainBackend(domain, of: domains, layer: { $0.forced }), isManaged: true)
+        let forced = PreferenceStore(backend: DomainBackend(domain, of: domains, isForced: true), isManaged: true)
         return PlaceStores(store: .layered([forced, own]), own: own)
     }
 
@@ -119,25 +129,26 @@ final class DomainBackend: PreferenceBackend {
         var host: PreferenceBackendHost?
         /// Reads the domain again and again.
         var task: Task<Void, Never>?
+        /// The names of the values that can't be decoded, which were reported.
+        var reported: Set<String?> = []
     }
 
     private let domain: String
     private let domains: any UserDefaultsDomains
-    private let layer: @Sendable (DomainContents) -> [String: PropertyListValue]
+    private let isForced: Bool
     private let state = Mutex(State())
 
-    init(
-        _ domain: String,
-        of domains: any UserDefaultsDomains,
-        layer: @escaping @Sendable (DomainContents) -> [String: PropertyListValue]
-    ) {
-        (self.domain, self.domains, self.layer) = (domain, domains, layer)
+    init(_ domain: String, of domains: any UserDefaultsDomains, isForced: Bool = false) {
+        (self.domain, self.domains, self.isForced) = (domain, domains, isForced)
     }
 
-    deinit { state.withLock { $0.task?.cancel() } }
+    deinit {
+        let task = state.withLock { $0.task }
+        task?.cancel()
+    }
 
     func load(host: PreferenceBackendHost) throws(PreferenceError) -> [String: PropertyListValue] {
-        let contents = layer(try domains.contents(of: domain))
+        let contents = try contents(host)
         let task = Task { [domains] in
             do {
                 while true {
@@ -148,15 +159,29 @@ final class DomainBackend: PreferenceBackend {
                 // Cancelled.
             }
         }
-        state.withLock { state in
-            state.task?.cancel()
-            state = State(contents: contents, host: host, task: task)
+        let former = state.withLock { state in
+            state.contents = contents
+            state.host = host
+            return exchange(&state.task, with: task)
         }
+        former?.cancel()
         return contents
     }
 
+    /// Returns the values of the layer, and reports each that can't be decoded once until it can.
+    private func contents(_ host: PreferenceBackendHost?) throws(PreferenceError) -> [String: PropertyListValue] {
+        let contents = try domains.contents(of: domain)
+        if isForced { return contents.forced }
+        let problems = state.withLock { state in
+            let reported = exchange(&state.reported, with: Set(contents.problems.map(\.name)))
+            return contents.problems.filter { !reported.contains($0.name) }
+        }
+        for problem in problems { host?.report(problem) }
+        return contents.own
+    }
+
     func catchUp() throws(PreferenceError) {
-        let new = layer(try domains.contents(of: domain))
+        let new = try contents(state.withLock { $0.host })
         state.withLock { state in
             var changes: [String: PropertyListValue?] = [:]
             for name in Set(new.keys).union(state.contents.keys) where new[name] != state.contents[name] {

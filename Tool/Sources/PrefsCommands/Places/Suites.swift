@@ -12,10 +12,15 @@ protocol Suites: Sendable {
     func place(ofStateOf suite: String) throws -> any Place
     /// Returns the location of the user's values of a suite, even if it doesn't exist yet, and the locations of all layers by name.
     func paths(of suite: String) throws -> (own: String, all: [String: PropertyListValue])
+    /// Returns the path of the file in which Foundation keeps the user defaults of a suite apart from the values here; `nil` if there can
+    /// be none.
+    func foundationFile(of suite: String) throws -> String?
 }
 
 extension Suites {
     var isShared: Bool { false }
+
+    func foundationFile(of suite: String) throws -> String? { nil }
 
     /// Calls `body` for each suite with the values that a program reads and with what to hide of them.
     ///
@@ -60,6 +65,8 @@ struct FileSuites: Suites {
     func place(of suite: String) throws -> any Place { try FilePlace(suite: suite) }
 
     func place(ofStateOf suite: String) throws -> any Place { try FilePlace(stateOf: suite) }
+
+    func foundationFile(of suite: String) throws -> String? { "\(try Self.folder())/\(suite).plist" }
 
     func paths(of suite: String) throws -> (own: String, all: [String: PropertyListValue]) {
         let files = try SuiteFiles(suite)

@@ -12,7 +12,8 @@ private struct SystemDomains: UserDefaultsDomains {
 
     func contents(of domain: String) throws(PreferenceError) -> DomainContents {
         let domain = try DefaultsDomain(domain)
-        return DomainContents(own: try domain.own(), forced: try domain.forced())
+        let own = domain.own()
+        return DomainContents(own: own.values, forced: try domain.forced(), problems: own.problems)
     }
 
     func apply(_ changes: [String: PropertyListValue?], to domain: String) throws(PreferenceError) {

@@ -34,6 +34,10 @@ final class ObservableDefaults: UserDefaults {
         return watch.isForced(name)
     }
 
+    override func objectIsForced(forKey name: String, inDomain domain: String) -> Bool {
+        domain == self.domain && watch.isForced(name)
+    }
+
     override func set(_ value: Any?, forKey name: String) {
         watch.will(name)
         super.set(value, forKey: name)
