@@ -20,14 +20,6 @@ struct DomainContents: Sendable {
     var forced: [String: PropertyListValue] = [:]
     /// An error for each own value that can't be decoded.
     var problems: [PreferenceError] = []
-
-    init(
-        own: [String: PropertyListValue] = [:],
-        forced: [String: PropertyListValue] = [:],
-        problems: [PreferenceError] = []
-    ) {
-        (self.own, self.forced, self.problems) = (own, forced, problems)
-    }
 }
 
 /// The domains of user defaults as suites.
