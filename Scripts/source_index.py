@@ -1,10 +1,14 @@
-"""The names that each source refers to and declares, by the index of a debug build."""
+"""The names that each source refers to and declares, by the index of a debug build, and those that a module makes public."""
 
 import ctypes
+import json
 import os
 import pathlib
+import platform
 import shutil
+import subprocess
 import sys
+import tempfile
 
 # The roles that a name has in a source, as bits (indexstore.h).
 DEFINED = 1 << 1
@@ -63,3 +67,15 @@ def read_index(folder):
             call("record_reader_dispose", None, record)
         call("unit_reader_dispose", None, reader)
     return found
+
+
+def public_symbols(build, module):
+    """The symbol graphs of what a module of a debug build makes public."""
+    products = build / "debug"
+    with tempfile.TemporaryDirectory() as folder:
+        # The C modules: those of this package, and those of other packages that a module's imports load.
+        maps = [products / "CDurableFile.build/module.modulemap", *build.glob("checkouts/*/Sources/*/include/module.modulemap")]
+        subprocess.run(["swift", "symbolgraph-extract", "-module-name", module, "-target", f"{platform.machine()}-unknown-linux-gnu",
+                        "-I", products / "Modules", *(option for path in maps for option in ("-Xcc", f"-fmodule-map-file={path}")),
+                        "-minimum-access-level", "public", "-skip-synthesized-members", "-output-dir", folder], check=True)
+        return [json.loads(path.read_text()) for path in pathlib.Path(folder).glob("*.symbols.json")]

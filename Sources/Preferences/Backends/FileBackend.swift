@@ -1,8 +1,13 @@
 package import DurableFile
 internal import Synchronization
 
-/// A backend over a file of JSON lines, which several processes may use at the same time.
-package final class FileBackend: PreferenceBackend {
+/// A backend over a file in the format of `PreferenceStore.file(at:)`, which several processes may use at the same time.
+///
+/// A program uses `PreferenceStore.file(at:)`, which shares one store among all that name the file. The backend is for a backend of
+/// your own that keeps a copy of another storage, or that changes the values on their way to a file. Damaged lines are reported by
+/// the host and kept; each `apply` adds one line to the file, so a kill at any moment leaves all of its changes or none. A call waits
+/// for at most 5 s for the lock that another process holds, and then throws `busy`. The article *On-disk format* describes the file.
+public final class FileBackend: PreferenceBackend {
     private let log: LogFile<FileContents>
     private let isReadOnly: Bool
     /// How long a call waits for the lock that another process holds.
@@ -42,18 +47,18 @@ package final class FileBackend: PreferenceBackend {
 
     package var path: String { log.path }
 
-    package var isWritable: Bool { log.isWritable }
+    public var isWritable: Bool { log.isWritable }
 
-    package func path(of name: String?) -> String? { path }
+    public func path(of name: String?) -> String? { path }
 
-    package var plainTextPlace: String? { path }
+    public var plainTextPlace: String? { path }
 
     /// Returns the line, and reads nothing of a large file.
-    package func line(of name: String) -> Int? {
+    public func line(of name: String) -> Int? {
         log.bytes(atMost: 4 << 20).flatMap { JSONLine.numbers(in: $0, joinsLines: isReadOnly)[name] }
     }
 
-    package func load(host: PreferenceBackendHost) throws(PreferenceError) -> [String: PropertyListValue] {
+    public func load(host: PreferenceBackendHost) throws(PreferenceError) -> [String: PropertyListValue] {
         try open(host: host).dictionary
     }
 
@@ -76,12 +81,12 @@ package final class FileBackend: PreferenceBackend {
     /// Watches the file again in a child of `fork`.
     func resume() { log.resume() }
 
-    package func catchUp() throws(PreferenceError) {
+    public func catchUp() throws(PreferenceError) {
         do { try log.catchUp() } catch { throw PreferenceError(error) }
         passOn()
     }
 
-    package func apply(
+    public func apply(
         _ changes: [String: PropertyListValue?],
         if condition: PreferenceCondition
     ) throws(PreferenceError) -> PreferenceBackendCommit {
@@ -174,7 +179,7 @@ package final class FileBackend: PreferenceBackend {
         }
     }
 
-    package func didApply() throws(PreferenceError) {
+    public func didApply() throws(PreferenceError) {
         if isImmediate.load(ordering: .relaxed) { try sync() }
     }
 
@@ -192,12 +197,16 @@ package final class FileBackend: PreferenceBackend {
     /// Whether the file is used regardless of its owner.
     var trustsOwner: Bool { log.trustsOwners }
 
-    package func sync() throws(PreferenceError) {
+    public func sync() throws(PreferenceError) {
         do { try log.sync() } catch { throw PreferenceError(error) }
     }
 
     /// Rewrites the file with one line for each name, even if little is gained; blocks.
-    package func compact() throws(PreferenceError) {
+    ///
+    /// Lines that can't be read are moved to another file beside it, whose path the host is told. Called after `load`, on any thread.
+    ///
+    /// - Throws: An error if the file can't be written; it is then as before.
+    public func compact() throws(PreferenceError) {
         do { try log.compact() } catch { throw PreferenceError(error) }
     }
 }

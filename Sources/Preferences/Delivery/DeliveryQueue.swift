@@ -94,23 +94,23 @@ struct DeliveryQueue {
 }
 
 /// A queue whose operations take constant time (amortized), whatever its length.
-package struct FirstInFirstOut<Element> {
+struct FirstInFirstOut<Element> {
     private var slots: [Element?] = []
     private var head = 0
 
-    package init() {}
+    init() {}
 
-    package var count: Int { slots.count - head }
-    package var first: Element? { head < slots.count ? slots[head] : nil }
+    var count: Int { slots.count - head }
+    var first: Element? { head < slots.count ? slots[head] : nil }
 
     /// The elements, oldest first.
-    package var elements: [Element] { slots[head...].compactMap { $0 } }
+    var elements: [Element] { slots[head...].compactMap { $0 } }
 
-    package mutating func append(_ element: Element) {
+    mutating func append(_ element: Element) {
         slots.append(element)
     }
 
-    package mutating func popFirst() -> Element? {
+    mutating func popFirst() -> Element? {
         guard let element = first else { return nil }
         // Releases the element at once, and its slot when enough slots are free to make moving the rest worthwhile.
         slots[head] = nil
@@ -125,12 +125,12 @@ package struct FirstInFirstOut<Element> {
     }
 
     /// Removes the first element for which `isRemoved` is true, and returns it.
-    package mutating func removeFirst(where isRemoved: (Element) -> Bool) -> Element? {
+    mutating func removeFirst(where isRemoved: (Element) -> Bool) -> Element? {
         let index = slots[head...].firstIndex { $0.map(isRemoved) ?? false }
         return index.flatMap { slots.remove(at: $0) }
     }
 
-    package mutating func removeAll() {
+    mutating func removeAll() {
         slots.removeAll(keepingCapacity: slots.capacity <= 64)
         head = 0
     }

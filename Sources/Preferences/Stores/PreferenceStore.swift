@@ -291,7 +291,11 @@ extension PreferenceStore {
         set { IssueReporter.standardHandler = newValue }
     }
 
-    package func report(_ error: PreferenceError) {
+    /// Calls the issue handler with an error that was caught and can't be thrown further, as the store does with its own.
+    ///
+    /// For code around a store, such as a service that loads it. Without a handler the default handler is called. It runs on the calling
+    /// thread before this returns; within a handler, when that returns.
+    public func report(_ error: PreferenceError) {
         core.report(error)
     }
 

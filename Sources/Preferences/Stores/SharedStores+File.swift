@@ -191,10 +191,8 @@ extension PreferenceStore {
         durability: PreferenceDurability = .background,
         trustsOwner: Bool = false
     ) throws(PreferenceError) -> PreferenceStore {
-        guard url.isFileURL else {
-            throw PreferenceError(.invalidName, "\(url) isn't a file URL; use URL(filePath:)")
-        }
-        let store = FileStores.store(at: url.systemPath, durability: durability, trustsOwner: trustsOwner)
+        let path = try url.pathOfFile()
+        let store = FileStores.store(at: path, durability: durability, trustsOwner: trustsOwner)
         try store.core.layers.writable?.open()
         return store
     }
@@ -205,6 +203,26 @@ extension PreferenceStore {
     /// `absoluteString` and `path(percentEncoded: true)`; `file(at:durability:trustsOwner:)` opens it.
     public var location: URL? {
         (resolved.core.layers.writable?.backend as? FileBackend).map { URL(systemPath: $0.path) }
+    }
+}
+
+extension FileBackend {
+    /// Creates a backend over a file, and opens nothing yet: if the file can't be used, `load` throws.
+    ///
+    /// The first `apply` creates the file and its folders if they don't exist.
+    ///
+    /// - Parameters:
+    ///   - url: The file's URL.
+    ///   - durability: The time from which a change survives a loss of power; by default within about 100 milliseconds.
+    ///   - isWatched: Whether the host is told when another process changed the file; true by default. If not, changes are found by
+    ///     `catchUp` and `apply`.
+    /// - Throws: `invalidName` if it isn't a file URL.
+    public convenience init(
+        at url: URL,
+        durability: PreferenceDurability = .background,
+        isWatched: Bool = true
+    ) throws(PreferenceError) {
+        self.init(path: try url.pathOfFile(), durability: durability, watcher: isWatched ? .shared : nil)
     }
 }
 
@@ -225,6 +243,16 @@ extension URL {
             String(Unicode.Scalar(byte))
         default: "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16, uppercase: true)
         }
+    }
+
+    /// Returns the path of a file.
+    ///
+    /// - Throws: `invalidName` if it isn't a file URL.
+    fileprivate func pathOfFile() throws(PreferenceError) -> String {
+        guard isFileURL else {
+            throw PreferenceError(.invalidName, "\(self) isn't a file URL; use URL(filePath:)")
+        }
+        return systemPath
     }
 
     /// The path of a file, also if its percent-encoded bytes aren't UTF-8, of which Foundation has no path.

@@ -111,7 +111,7 @@ final class OfflineCopy: Sendable {
         for path in [Self.path(place, prefix: prefix, suite: suite), beside] {
             // Another store may take the file while it is opened without an origin; then it has one.
             for _ in 0..<2 {
-                let file = OfflineFile(path: path)
+                let file = try OfflineFile(path: path)
                 var values = try file.load()
                 var problems = file.drainProblems()
                 var origin: Origin?
@@ -188,7 +188,7 @@ final class OfflineCopy: Sendable {
         do {
             guard let lock = try OfflineFile.lock(current.file.path) else { return false }
             // The other store may have written since.
-            let file = OfflineFile(path: current.file.path)
+            let file = try OfflineFile(path: current.file.path)
             let names = Set(try file.load().keys).subtracting([Mirror.Position.entryName])
             let isDamaged = current.isDamaged || !file.drainProblems().isEmpty
             state = State(file: file, lock: lock, names: names, origin: current.origin, isDamaged: isDamaged)

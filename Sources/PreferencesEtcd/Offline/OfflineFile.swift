@@ -14,9 +14,9 @@ final class OfflineFile: Sendable {
     /// The errors to report, which can occur while a lock is held.
     private let problems = Lock<[PreferenceError]>([])
 
-    init(path: String) {
+    init(path: String) throws(PreferenceError) {
         self.path = path
-        file = FileBackend(path: path, watcher: nil)
+        file = try FileBackend(at: URL(filePath: path), isWatched: false)
     }
 
     /// Returns the values in the file; lines that can't be read are `damaged` problems.

@@ -21,7 +21,7 @@ final class QueueFile: Sendable {
     init(path: String, suite: String) throws(PreferenceError) {
         self.path = path
         self.suite = suite
-        file = OfflineFile(path: path)
+        file = try OfflineFile(path: path)
         let lock: OpenFile?
         do {
             lock = try OfflineFile.lock(path)

@@ -5,7 +5,7 @@ internal import Preferences
 final class WatchDriver: Sendable {
     private struct Inbox {
         /// The parts of the streams' answers, each with the number of its stream.
-        var parts = FirstInFirstOut<(part: StreamPart, stream: Int)>()
+        var parts: ArraySlice<(part: StreamPart, stream: Int)> = []
         /// Whether `waiting` has yet to be passed to the machine; once, however often it was requested.
         var isAwaited = false
         /// Whether `historyEnded` has yet to be passed.
@@ -29,6 +29,8 @@ final class WatchDriver: Sendable {
         /// Removes and returns the next part; those that were held come first when all `count` watches of their stream are open.
         mutating func popPart(_ count: Int) -> (part: StreamPart, stream: Int)? {
             guard let index = held.firstIndex(where: { openCounts[$0.stream] == count }) else {
+                // A slice keeps what was removed from its start until its storage is replaced.
+                defer { if parts.isEmpty { parts = [] } }
                 return parts.popFirst()
             }
             return held.remove(at: index)

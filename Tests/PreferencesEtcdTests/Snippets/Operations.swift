@@ -22,7 +22,6 @@ struct OperationsGuideTests {
         configuration.credentials = EtcdCredentials(user: "shop", passwordFile: "/run/secrets/shop")
         configuration.probeInterval = .seconds(300)
         configuration.offlineWrites = .queueing
-        configuration.logger = logger
         // end
         let error = #expect(throws: PreferenceError.self) { try PreferenceStore.etcd("shop", configuration) }
         #expect(error?.message.contains("/run/secrets/shop") == true)

@@ -1,0 +1,120 @@
+import DurableFile
+import FileTestSupport
+import Preferences
+import PreferencesTesting
+import Testing
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// The interface of `FileBackend` for backends of other packages.
+struct FileBackendInterfaceTests {
+    /// A backend that keeps each value as a text in a file.
+    private final class TextBackend: PreferenceBackend {
+        private let file: FileBackend
+
+        init(at url: URL) throws(PreferenceError) { file = try FileBackend(at: url) }
+
+        func load(host: PreferenceBackendHost) throws(PreferenceError) -> [String: PropertyListValue] {
+            // The values of others are texts, too.
+            let inner = PreferenceBackendHost(
+                changed: { $0.isEmpty ? host.changed() : host.collect(Self.decoded($0)) },
+                report: host.report
+            )
+            return Self.decoded(try file.load(host: inner)).compactMapValues { $0 }
+        }
+
+        func catchUp() throws(PreferenceError) { try file.catchUp() }
+
+        func apply(
+            _ changes: [String: PropertyListValue?],
+            if condition: PreferenceCondition
+        ) throws(PreferenceError) -> PreferenceBackendCommit {
+            let condition = PreferenceCondition(
+                values: try Self.encoded(condition.values),
+                isComplete: condition.isComplete,
+                prefix: condition.prefix
+            )
+            return try file.apply(try Self.encoded(changes), if: condition)
+        }
+
+        func sync() throws(PreferenceError) { try file.sync() }
+
+        private static func encoded(
+            _ values: [String: PropertyListValue?]
+        ) throws(PreferenceError) -> [String: PropertyListValue?] {
+            var texts: [String: PropertyListValue?] = [:]
+            for (name, value) in values {
+                guard let value else {
+                    texts.updateValue(nil, forKey: name)
+                    continue
+                }
+                texts[name] = .string(try value.json())
+            }
+            return texts
+        }
+
+        private static func decoded(_ values: [String: PropertyListValue?]) -> [String: PropertyListValue?] {
+            values.mapValues { value in
+                guard case .string(let text) = value else { return value }
+                return try? PropertyListValue(json: text)
+            }
+        }
+    }
+
+    private let folder: TemporaryFolder
+    private let url: URL
+
+    init() throws {
+        folder = try TemporaryFolder()
+        url = URL(filePath: folder.path("preferences.jsonl"))
+    }
+
+    @Test
+    func backendAroundAFileKeepsTheContract() async throws {
+        try await PreferenceBackendContract.verify {
+            let folder = try TemporaryFolder()
+            let url = URL(filePath: folder.path("preferences.jsonl"))
+            // Keeps the folder while the place is in use.
+            return PreferenceBackendPlace { try withExtendedLifetime(folder) { try TextBackend(at: url) } }
+        }
+        let store = PreferenceStore(backend: try TextBackend(at: url))
+        Preference("volume", default: 5, in: store).wrappedValue = 8
+        #expect(try folder.read("preferences.jsonl") == "{\"volume\":\"8\"}\n")
+    }
+
+    @Test
+    func compactionMovesDamagedLines() throws {
+        try folder.write("{\"a\":1}\n{\"b\n{\"a\":2}\n", to: "preferences.jsonl")
+        let problems = Lock<[PreferenceError]>([])
+        let host = PreferenceBackendHost(changed: { _ in }) { problem in problems.withLock { $0.append(problem) } }
+        let backend = try FileBackend(at: url)
+        #expect(try backend.load(host: host) == ["a": 2])
+        #expect(problems.withLock { $0.map(\.code) } == [.damaged])
+        try backend.compact()
+        let text = try folder.read("preferences.jsonl")
+        #expect(text == "{\"a\":2}\n{\"$comment\":\"compacted\"}\n")
+        #expect(problems.withLock { $0.count } == 2)
+        #expect(try folder.names().count == 2)
+    }
+
+    @Test
+    func urlOfTheWebIsRefused() throws {
+        let error = #expect(throws: PreferenceError.self) {
+            try FileBackend(at: try #require(URL(string: "https://a/b")))
+        }
+        #expect(error?.code == .invalidName)
+    }
+
+    @Test
+    func caughtErrorGoesToTheHandler() {
+        let store = PreferenceStore.inMemory()
+        let problems = Lock<[PreferenceError]>([])
+        store.issueHandler = { problem in problems.withLock { $0.append(problem) } }
+        store.report(PreferenceError(.unavailable, "the storage isn't there yet"))
+        #expect(problems.withLock { $0.map(\.code) } == [.unavailable])
+    }
+}
