@@ -47,10 +47,13 @@ public final class FileBackend: PreferenceBackend {
 
     package var path: String { log.path }
 
+    /// Whether the file could be written now, as far as is known without trying.
     public var isWritable: Bool { log.isWritable }
 
+    /// Returns the path of the file.
     public func path(of name: String?) -> String? { path }
 
+    /// The path of the file.
     public var plainTextPlace: String? { path }
 
     /// Returns the line, and reads nothing of a large file.
@@ -58,6 +61,11 @@ public final class FileBackend: PreferenceBackend {
         log.bytes(atMost: 4 << 20).flatMap { JSONLine.numbers(in: $0, joinsLines: isReadOnly)[name] }
     }
 
+    /// Opens and reads the file; a missing one has no values.
+    ///
+    /// The values in lines that can be read are returned, and lines that can't be are reported by the host and kept.
+    ///
+    /// - Throws: An error if the file can't be read or is no preferences file; `unknownFormat` if it has a newer format.
     public func load(host: PreferenceBackendHost) throws(PreferenceError) -> [String: PropertyListValue] {
         try open(host: host).dictionary
     }
@@ -81,11 +89,15 @@ public final class FileBackend: PreferenceBackend {
     /// Watches the file again in a child of `fork`.
     func resume() { log.resume() }
 
+    /// Reads what other processes have written since.
     public func catchUp() throws(PreferenceError) {
         do { try log.catchUp() } catch { throw PreferenceError(error) }
         passOn()
     }
 
+    /// Appends one line with the changes that differ from the stored values, if the condition is true of these.
+    ///
+    /// - Throws: An error if nothing was written; `outcomeUnknown` if that isn't known; `busy` if another process has held the lock for 5 s.
     public func apply(
         _ changes: [String: PropertyListValue?],
         if condition: PreferenceCondition
@@ -179,6 +191,7 @@ public final class FileBackend: PreferenceBackend {
         }
     }
 
+    /// Waits for the disk if the durability is immediate.
     public func didApply() throws(PreferenceError) {
         if isImmediate.load(ordering: .relaxed) { try sync() }
     }
@@ -197,13 +210,17 @@ public final class FileBackend: PreferenceBackend {
     /// Whether the file is used regardless of its owner.
     var trustsOwner: Bool { log.trustsOwners }
 
+    /// Blocks until everything applied so far survives a loss of power.
+    ///
+    /// - Throws: `notDurable` if the disk fails.
     public func sync() throws(PreferenceError) {
         do { try log.sync() } catch { throw PreferenceError(error) }
     }
 
     /// Rewrites the file with one line for each name, even if little is gained; blocks.
     ///
-    /// Lines that can't be read are moved to another file beside it, whose path the host is told. Called after `load`, on any thread.
+    /// Lines that can't be read are moved to another file beside it, whose path the host is told soon, on another thread. Call it after
+    /// `load`, on any thread.
     ///
     /// - Throws: An error if the file can't be written; it is then as before.
     public func compact() throws(PreferenceError) {

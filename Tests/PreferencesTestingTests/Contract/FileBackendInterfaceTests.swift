@@ -87,18 +87,22 @@ struct FileBackendInterfaceTests {
     }
 
     @Test
-    func compactionMovesDamagedLines() throws {
+    func compactionMovesDamagedLines() async throws {
         try folder.write("{\"a\":1}\n{\"b\n{\"a\":2}\n", to: "preferences.jsonl")
-        let problems = Lock<[PreferenceError]>([])
-        let host = PreferenceBackendHost(changed: { _ in }) { problem in problems.withLock { $0.append(problem) } }
+        let (problems, continuation) = AsyncStream.makeStream(of: PreferenceError.self)
+        let host = PreferenceBackendHost(changed: { _ in }) { continuation.yield($0) }
         let backend = try FileBackend(at: url)
         #expect(try backend.load(host: host) == ["a": 2])
-        #expect(problems.withLock { $0.map(\.code) } == [.damaged])
+        var iterator = problems.makeAsyncIterator()
+        #expect(await iterator.next()?.message.contains("line 2") == true)
         try backend.compact()
         let text = try folder.read("preferences.jsonl")
         #expect(text == "{\"a\":2}\n{\"$comment\":\"compacted\"}\n")
-        #expect(problems.withLock { $0.count } == 2)
-        #expect(try folder.names().count == 2)
+        // It is reported by another thread.
+        let message = try #require(await iterator.next()).message
+        let copy = try #require(try folder.names().first { $0 != "preferences.jsonl" })
+        #expect(message.contains("moved to \(folder.path(copy))"))
+        #expect(try folder.read(copy) == "{\"b\n")
     }
 
     @Test
