@@ -4,18 +4,100 @@ import Testing
 
 @testable import DurableFile
 
-/// A child of `fork` has only the thread that called it. The threads of other tests might hold a lock of the runtime at that moment, so in
-/// these tests the child does nothing for the first time. `ForkedProcessTests` runs processes of their own.
+/// A child of `fork` has only the thread that called it, and another thread might hold a lock of the runtime at that moment. So each test
+/// is a process of its own, without the threads of other tests. `ForkedProcessTests` runs processes that are busy.
 struct ForkTests {
-    private let folder: TemporaryFolder
+    @Test
+    func childDoesNotShareTheLockThatItsParentHolds() async {
+        await #expect(processExitsWith: .success) {
+            let process = try ForkingProcess()
+            let log = LogFile<TextContents>(
+                path: process.folder.path("log"),
+                lockTimeout: .milliseconds(20),
+                watcher: nil
+            )
+            try log.load(observer: ObserverRecord().observer)
+            let handle = try #require(log.core.withLock { $0.current })
+            #expect(try SystemFileSystem().lock(handle.file))
+            let result = try process.fork {
+                do throws(LogError) {
+                    try log.set("a", "2")
+                    return 1
+                } catch {
+                    if case .busy = error { return 0 }
+                    return 2
+                }
+            }
+            #expect(result == 0)
+            try SystemFileSystem().unlock(handle.file)
+            #expect(try process.folder.read("log") == "a=1.\n")
+        }
+    }
+
+    @Test
+    func jobOfTheParentIsDoneInTheChildToo() async {
+        await #expect(processExitsWith: .success) {
+            let process = try ForkingProcess()
+            let isDone = Condition(false)
+            let queue = WorkerQueue()
+            queue.run(after: .milliseconds(300)) { isDone.signal { $0 = true } }
+            let result = try process.fork {
+                queue.resume()
+                guard ForkGate.mayStartThreads else { return 2 }
+                var waits = 0
+                return isDone.wait { isDone -> Condition<Bool>.Wait<Int32> in
+                    waits += 1
+                    return isDone ? .done(0) : waits > 20 ? .done(1) : .until(.milliseconds(500))
+                }
+            }
+            #expect(result == 0)
+        }
+    }
+
+    /// Also if a program keeps the file open that the child replaces.
+    @Test(arguments: [false, true])
+    func childAndParentGoOnWithTheSameFile(isKeptOpen: Bool) async {
+        await #expect(processExitsWith: .success) { [isKeptOpen] in
+            let process = try ForkingProcess()
+            let kept = isKeptOpen ? try SystemFileSystem().open(process.folder.path("log"), for: .appending) : nil
+            let fileSystem = FaultyFileSystem()
+            let isWaiting = Condition(false)
+            fileSystem.beforeEachCall { call, _ in if call == "poll" { isWaiting.signal { $0 = true } } }
+            let log = LogFile<TextContents>(path: process.folder.path("log"), watcher: Watcher(fileSystem: fileSystem))
+            try log.load(observer: ObserverRecord().observer)
+            isWaiting.wait { $0 ? .done(()) : .until(.seconds(10)) }
+            let result = try process.fork {
+                do throws(LogError) {
+                    let file = try log.core.withLock { core throws(LogError) in try core.statusAtPath()?.identity }
+                    try log.set("b", "1")
+                    try log.set("b", "2")
+                    // It isn't tidied by each set because no thread can do that later.
+                    guard try log.core.withLock({ core throws(LogError) in try core.statusAtPath()?.identity }) == file
+                    else {
+                        return -3
+                    }
+                    try log.sync()
+                    try log.compact()
+                } catch { return -1 }
+                return 0
+            }
+            #expect(result == 0)
+            try log.set("c", "3")
+            #expect(log.values == ["a": "1", "b": "2", "c": "3"])
+            withExtendedLifetime(kept) {}
+        }
+    }
+}
+
+/// A process that forks, with a folder that has a file.
+private struct ForkingProcess {
+    let folder: TemporaryFolder
 
     init() throws {
         folder = try TemporaryFolder()
         try folder.write("a=1.\n", to: "log")
-        try use(LogFile(path: folder.path("another"), lockTimeout: .milliseconds(20), watcher: nil))
-    }
-
-    private func use(_ log: LogFile<TextContents>) throws(LogError) {
+        // The child does nothing for the first time.
+        let log = LogFile<TextContents>(path: folder.path("another"), lockTimeout: .milliseconds(20), watcher: nil)
         try log.load(observer: ObserverRecord().observer)
         try log.set("b", "2")
         try log.sync()
@@ -23,7 +105,7 @@ struct ForkTests {
     }
 
     /// Runs `body` in a child of `fork`, which Swift doesn't export by name; returns the child's exit status.
-    private func fork(_ body: () -> Int32) throws -> Int32 {
+    func fork(_ body: () -> Int32) throws -> Int32 {
         let symbol = try #require(dlsym(nil, "fork"))
         let fork = unsafeBitCast(symbol, to: (@convention(c) () -> pid_t).self)
         let child = fork()
@@ -39,75 +121,6 @@ struct ForkTests {
         var status: Int32 = 0
         while waitpid(child, &status, 0) < 0 { try #require(errno == EINTR) }
         return status & 0x7f == 0 ? status >> 8 & 0xff : -(status & 0x7f)
-    }
-
-    @Test
-    func childDoesNotShareTheLockThatItsParentHolds() throws {
-        let log = LogFile<TextContents>(path: folder.path("log"), lockTimeout: .milliseconds(20), watcher: nil)
-        try log.load(observer: ObserverRecord().observer)
-        let handle = try #require(log.core.withLock { $0.current })
-        #expect(try SystemFileSystem().lock(handle.file))
-        let result = try fork {
-            do throws(LogError) {
-                try log.set("a", "2")
-                return 1
-            } catch {
-                if case .busy = error { return 0 }
-                return 2
-            }
-        }
-        #expect(result == 0)
-        try SystemFileSystem().unlock(handle.file)
-        #expect(try folder.read("log") == "a=1.\n")
-    }
-
-    @Test
-    func jobOfTheParentIsDoneInTheChildToo() throws {
-        let isDone = Condition(false)
-        let queue = WorkerQueue()
-        queue.run(after: .milliseconds(300)) { isDone.signal { $0 = true } }
-        let result = try fork {
-            queue.resume()
-            // Another test's thread might have been running for too long.
-            guard ForkGate.mayStartThreads else { return 0 }
-            var waits = 0
-            return isDone.wait { isDone -> Condition<Bool>.Wait<Int32> in
-                waits += 1
-                return isDone ? .done(0) : waits > 20 ? .done(1) : .until(.milliseconds(500))
-            }
-        }
-        #expect(result == 0)
-    }
-
-    /// Also if a program keeps the file open that the child replaces.
-    @Test(arguments: [false, true])
-    func childAndParentGoOnWithTheSameFile(isKeptOpen: Bool) throws {
-        let kept = isKeptOpen ? try SystemFileSystem().open(folder.path("log"), for: .appending) : nil
-        let fileSystem = FaultyFileSystem()
-        let isWaiting = Condition(false)
-        fileSystem.beforeEachCall { call, _ in if call == "poll" { isWaiting.signal { $0 = true } } }
-        let log = LogFile<TextContents>(path: folder.path("log"), watcher: Watcher(fileSystem: fileSystem))
-        try log.load(observer: ObserverRecord().observer)
-        isWaiting.wait { $0 ? .done(()) : .until(.seconds(10)) }
-        let result = try fork {
-            do throws(LogError) {
-                let file = try log.core.withLock { core throws(LogError) in try core.statusAtPath()?.identity }
-                try log.set("b", "1")
-                try log.set("b", "2")
-                // It isn't tidied by each set because no thread can do that later.
-                guard try log.core.withLock({ core throws(LogError) in try core.statusAtPath()?.identity }) == file
-                else {
-                    return -3
-                }
-                try log.sync()
-                try log.compact()
-            } catch { return -1 }
-            return 0
-        }
-        #expect(result == 0)
-        try log.set("c", "3")
-        #expect(log.values == ["a": "1", "b": "2", "c": "3"])
-        withExtendedLifetime(kept) {}
     }
 }
 #endif
