@@ -131,6 +131,21 @@ struct DomainTests {
         for await _ in reading {}
     }
 
+    /// No value that a store reads changes.
+    @Test
+    func pageForgetsAProblemThatHasGone() async throws {
+        let board = Board(title: "null")
+        let suite = InspectedSuite("damaged", try place("damaged"), on: board)
+        suite.refreshSoon()
+        var wakes = try #require(board.addPage()).makeAsyncIterator()
+        while board.changes(since: 0)?.text.contains("it can't be decoded") != true { await wakes.next() }
+        domains.contents.withLock { $0["damaged"]?.problems = [] }
+        suite.look()
+        while board.changes(since: 0)?.text.contains("it can't be decoded") == true { await wakes.next() }
+        #expect(board.changes(since: 0)?.text.contains("\"damage\":[]") == true)
+        suite.end()
+    }
+
     @Test
     func stateIsADomain() throws {
         domains.apply(["frame": "0 0"], to: "app.state")

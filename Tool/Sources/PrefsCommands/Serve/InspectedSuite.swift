@@ -29,6 +29,8 @@ final class InspectedSuite: @unchecked Sendable {  // `place`, `stores`, `shown`
         var schema: FileMark?
         var names: Set<String> = []
         var connectionProblem: String?
+        /// Whether the next `look()` reads the suite again, as neither a store nor a file's mark tells that a problem has gone.
+        var hasPassingProblem = false
     }
 
     init(_ name: String, _ place: any Place, on board: Board) {
@@ -60,12 +62,15 @@ final class InspectedSuite: @unchecked Sendable {  // `place`, `stores`, `shown`
         }
     }
 
-    /// Refreshes the suite if a file changed without a store's notification: a hidden layer, a schema, a damaged line.
+    /// Refreshes the suite if a file changed without a store's notification: a hidden layer, a schema, a damaged line. Or if a problem may
+    /// have gone.
     func look() {
         queue.async {
-            let isAsShown = self.place.connectionProblem == self.shown.connectionProblem
-            guard !isAsShown || self.stores == nil || self.marks(of: self.shown.layers) != self.marks else { return }
-            self.refresh()
+            let isAsShown =
+                self.stores != nil && !self.shown.hasPassingProblem
+                && self.place.connectionProblem == self.shown.connectionProblem
+                && self.marks(of: self.shown.layers) == self.marks
+            if !isAsShown { self.refresh() }
         }
     }
 
@@ -80,6 +85,7 @@ final class InspectedSuite: @unchecked Sendable {  // `place`, `stores`, `shown`
         var failure = problem
         var layers = shown.layers
         do { layers = try place.layers { found.add($0) } } catch { failure = Failure(error).message }
+        shown.hasPassingProblem = failure != nil || !found.all.isEmpty && layers.allSatisfy { $0.kind != .file }
         var damage = found.all.map { "\($0)" }
         damage += issues.withLock { issues in
             // A value that was set again is no longer damaged.
