@@ -62,7 +62,11 @@ struct ValueTable: ~Copyable, Sendable {
     /// Reserves space for lines of the given total length in bytes.
     mutating func reserve(_ byteCount: Int) {
         text.reserveCapacity(text.count + byteCount)
-        if places.isEmpty { makePlaces(byteCount / 64) }
+        guard places.isEmpty else { return }
+        // Enough for short lines, so that the table of a small file seldom grows; a large file may have large values.
+        let entryCount = min(byteCount / 32, 4096)
+        makePlaces(max(entryCount, byteCount / 64))
+        entries.reserveCapacity(entryCount)
     }
 
     // MARK: Reading
