@@ -1,6 +1,5 @@
 import FileTestSupport
 import Preferences
-import Synchronization
 import Testing
 
 #if canImport(FoundationEssentials)
@@ -60,15 +59,16 @@ struct StartingRightGuideTests {
         let server = ServerPreferences(in: try .validated(ServerPreferences.self, over: store))
         // end
         let plain = ServerPreferences(in: file)
-        let issues = Mutex<[String]>([])
-        store.issueHandler = { issue in issues.withLock { $0.append("\(issue)") } }
+        let (issues, continuation) = AsyncStream.makeStream(of: String.self)
+        store.issueHandler = { continuation.yield("\($0)") }
         file.issueHandler = { _ in }
         try folder.append("{\"workers\":1}\n", to: "preferences.jsonl")
         while server.workers != 1 { await Task.yield() }
         try folder.append("{\"port\":\"ninety\"}\n", to: "preferences.jsonl")
-        while issues.withLock({ $0.isEmpty }) { await Task.yield() }
+        var iterator = issues.makeAsyncIterator()
+        let issue = await iterator.next()
         #expect(plain.port == 8080 && server.port == 9000)
-        let shown = issues.withLock { $0.first }?.replacing(folder.path, with: "/home/ada/.config/service")
+        let shown = issue?.replacing(folder.path, with: "/home/ada/.config/service")
         #expect(try Self.shown().contains("```\n\(shown ?? "")\n```"), "\(shown ?? "")")
         try folder.append("{\"workers\":8}\n", to: "preferences.jsonl")
         while plain.workers != 8 { await Task.yield() }
