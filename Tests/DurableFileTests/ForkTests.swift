@@ -1,5 +1,6 @@
 #if os(Linux)
 import FileTestSupport
+import Synchronization
 import Testing
 
 @testable import DurableFile
@@ -54,6 +55,15 @@ struct ForkTests {
         }
     }
 
+    /// The lock of a `once` has the kernel's identifier of its thread, which differs in the child, and another thread can't unlock it.
+    @Test
+    func childEndsAFirstUseForWhichAnotherThreadWaits() async {
+        await #expect(processExitsWith: .success) {
+            let process = try ForkingProcess()
+            #expect(try process.fork { FirstUse.result } == 0)
+        }
+    }
+
     /// Also if a program keeps the file open that the child replaces.
     @Test(arguments: [false, true])
     func childAndParentGoOnWithTheSameFile(isKeptOpen: Bool) async {
@@ -86,6 +96,39 @@ struct ForkTests {
             #expect(log.values == ["a": "1", "b": "2", "c": "3"])
             withExtendedLifetime(kept) {}
         }
+    }
+}
+
+/// A variable whose first use ends when another thread waits for it.
+private enum FirstUse {
+    private static let isWanted = Atomic(false)
+
+    static let result: Int32 = {
+        let isStarted = WorkerQueue.startThread("waits") {
+            isWanted.store(true, ordering: .relaxed)
+            _ = FirstUse.result
+        }
+        guard isStarted else { return 1 }
+        while !isWanted.load(ordering: .relaxed) || !allOthersSleep { sched_yield() }
+        return 0
+    }()
+
+    /// Whether each other thread of the process waits in the kernel.
+    private static var allOthersSleep: Bool {
+        do throws(FileSystemError) {
+            let own = "\(getpid())"
+            return try SystemFileSystem().names(inFolder: "/proc/self/task").allSatisfy { $0 == own || isSleeping($0) }
+        } catch { return false }
+    }
+
+    private static func isSleeping(_ thread: String) -> Bool {
+        guard let file = fopen("/proc/self/task/\(thread)/stat", "r") else { return false }
+        defer { fclose(file) }
+        var bytes = [UInt8](repeating: 0, count: 256)
+        let count = fread(&bytes, 1, bytes.count, file)
+        // The state follows the name, which is in parentheses.
+        guard let end = bytes[..<count].lastIndex(of: UInt8(ascii: ")")), end + 2 < count else { return false }
+        return bytes[end + 2] == UInt8(ascii: "S")
     }
 }
 
