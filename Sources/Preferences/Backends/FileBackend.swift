@@ -222,7 +222,8 @@ public final class FileBackend: PreferenceBackend {
     /// Lines that can't be read are moved to another file beside it, whose path the host is told soon, on another thread. Call it after
     /// `load`, on any thread.
     ///
-    /// - Throws: An error if the file can't be written; it is then as before.
+    /// - Throws: `outcomeUnknown` if the new file is in place, and its name might not survive a loss of power; another error if the
+    ///   file is as before.
     public func compact() throws(PreferenceError) {
         do { try log.compact() } catch { throw PreferenceError(error) }
     }
