@@ -98,6 +98,23 @@ struct ForkTests {
             withExtendedLifetime(kept) {}
         }
     }
+
+    /// A child whose parent's threads didn't stop in time has none.
+    @Test
+    func compactionWithoutAThreadEndsWhileAProgramHasTheFileOpen() async {
+        await #expect(processExitsWith: .success) {
+            let folder = try TemporaryFolder()
+            let worker = WorkerQueue(WorkerPool { _ in false })
+            let log = LogFile<TextContents>(path: folder.path("log"), watcher: .shared, worker: worker)
+            try log.load(observer: ObserverRecord().observer)
+            try log.set("a", "1")
+            try log.set("a", "2")
+            let kept = try SystemFileSystem().open(folder.path("log"), for: .appending)
+            try log.compact()
+            #expect(try folder.read("log") == "a=2.\n")
+            withExtendedLifetime(kept) {}
+        }
+    }
 }
 
 /// A variable whose first use ends when another thread waits for it.
