@@ -68,8 +68,19 @@ extension PreferenceDeclaration {
         part: MemberSet?,
         _ understood: PropertyListValue?
     ) -> PropertyListValue {
+        if candidates.first?.layer == nil, let understood, candidates.first?.value == understood { return new }
+        guard let (value, stored, reader) = understandable(candidates) else { return new }
+        do {
+            guard let base = try encodeUnchecked(value, isStored: true) else { return new }
+            return merged(new, base, into: stored, reader, part: part)
+        } catch {
+            return new  // what can't be encoded can't be merged
+        }
+    }
+
+    /// Returns what the program understands of the candidates: the value, its stored form, and what could not be decoded of it.
+    private func understandable(_ candidates: StoredCandidates) -> (Value, PropertyListValue, EvolvingReader?)? {
         let isOwn = candidates.first?.layer == nil
-        if isOwn, let understood, candidates.first?.value == understood { return new }
         var understandable: (Value, PropertyListValue, EvolvingReader?)?
         _ = candidates.first { candidate in
             // Nothing is known behind a nil that was set; nor is a weaker layer's value shown behind an own one.
@@ -78,13 +89,28 @@ extension PreferenceDeclaration {
             understandable = understand(candidate, ignoringRules: isOwn)
             return understandable != nil
         }
-        guard let (value, stored, reader) = understandable else { return new }
+        return understandable
+    }
+
+    /// Returns the form of what the program understands of the candidates, or of the default, and the stored value.
+    func understood(in candidates: StoredCandidates) -> (PropertyListValue?, PropertyListValue?) {
+        let understandable = candidates.isEmpty ? nil : understandable(candidates)
         do {
-            guard let base = try encodeUnchecked(value, isStored: true) else { return new }
-            return merged(new, base, into: stored, reader, part: part)
+            return (try encodeUnchecked(understandable?.0 ?? makeDefault(), isStored: true), understandable?.1)
         } catch {
-            return new  // what can't be encoded can't be merged
+            return (nil, understandable?.1)
         }
+    }
+
+    /// Returns a value merged into a stored one of which the program understands something else than `base`; the value itself if it
+    /// understands nothing of it.
+    func merged(_ new: PropertyListValue, _ base: PropertyListValue, into stored: PropertyListValue)
+        -> PropertyListValue
+    {
+        guard !new.isUnset, !stored.isUnset, dependsOnStored(new),
+            let (_, _, reader) = understand(StoredCandidate(value: stored), ignoringRules: true)
+        else { return new }
+        return merged(new, base, into: stored, reader, isBaseOther: true)
     }
 
     /// Returns a value merged into the stored one.
@@ -111,6 +137,7 @@ extension PreferenceDeclaration {
         }
         if tree.holdsList { merge.unordered = reader?.unordered ?? unorderedLists(in: stored) }
         merge.part = part?.part(in: newTree, among: merge.replaced)
+        merge.isBaseOther = isBaseOther
         if form.changesKeys { merge.ignoreSpelling() }
         if !merge.unordered.isEmpty, form.isJSON {
             newTree = merge.ordered(newTree, unorderedLists(in: new))
@@ -253,10 +280,8 @@ extension PreferenceDeclaration {
         // In a store of its own, because the source keeps this closure.
         let declaration = bound(to: .inMemory())
         return { new, stored in
-            guard declaration.dependsOnStored(new), let base = base ?? declaration.emptied(new),
-                let (_, _, reader) = declaration.understand(StoredCandidate(value: stored), ignoringRules: true)
-            else { return new }
-            return declaration.merged(new, base, into: stored, reader, isBaseOther: true)
+            guard declaration.dependsOnStored(new), let base = base ?? declaration.emptied(new) else { return new }
+            return declaration.merged(new, base, into: stored)
         }
     }
 }

@@ -47,19 +47,25 @@ final class PreferenceDeclaration<Value: Sendable>: Sendable {
         if let checks = store.core.checks { noteCheck(in: checks) }
     }
 
-    /// Records what a value must meet that the store merges with others.
+    /// Records how the store checks values before they are stored, and merges them with others.
     @inline(never)
     private func noteCheck(in checks: DeclaredChecks) {
         guard member == nil else { return }
-        // In a store of its own, because this one keeps the closure.
+        // In a store of its own, because this one keeps the closures.
         let declaration = bound(to: PreferenceStore(Layer(source: Source([:])), isSecret: isSecret))
-        checks.note(name) { (stored) throws(PreferenceError) in
-            var parts: [EvolvingProblem] = []
-            if stored.isUnset {
-                if declaration.isRequired { throw declaration.missing }
-                return
+        checks.note(name, in: store.core) { formerNames in
+            DeclaredChecks.Preference(coding.form, formerNames: formerNames) { (stored) throws(PreferenceError) in
+                var parts: [EvolvingProblem] = []
+                if stored.isUnset {
+                    if declaration.isRequired { throw declaration.missing }
+                    return
+                }
+                if let value = try declaration.decodeUnchecked(stored, &parts) { _ = try declaration.encode(value) }
+            } understand: { candidates in
+                declaration.understood(in: candidates)
+            } merge: { new, base, stored in
+                declaration.merged(new, base, into: stored)
             }
-            if let value = try declaration.decodeUnchecked(stored, &parts) { _ = try declaration.encode(value) }
         }
     }
 

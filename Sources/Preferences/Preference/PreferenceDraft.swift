@@ -28,6 +28,7 @@ public final class PreferenceDraft: Sendable {
                 return Layer(source: source, name: layer.name)
             }
         }
+        if let checks = store.core.checks { backend?.use(checks) }
     }
 
     /// Whether `apply()` would change what is stored.
@@ -98,10 +99,27 @@ extension PreferenceStore {
 
 /// The change of one name in a draft.
 struct DraftEdit: Sendable {
+    /// What a preference's value was set over.
+    struct Understood {
+        let preference: DeclaredChecks.Preference
+        /// The names under which the preference is read, too.
+        let formerNames: [String]
+        /// The form of what the program understood of the stored value, or of the default.
+        let shown: PropertyListValue?
+        /// That stored value, which may be a weaker layer's.
+        let stored: PropertyListValue?
+    }
+
     private let new: PropertyListValue?
-    /// The stored value that `new` is compared with: that at the first edit, with what others have changed besides since; nil if there was
-    /// none, or it wasn't known.
+    /// The preference, unless the value was set by name.
+    private let preference: DeclaredChecks.Preference?
+    /// The name and the former ones, under the first of which the value is stored.
+    private let names: [String]
+    /// What `new` is compared with: the value at the first edit, with what others have changed besides since; nil if there was none, or
+    /// it wasn't known.
     private var base: PropertyListValue?
+    /// The stored value at the last edit; as long as it is stored, `new` takes its place.
+    private var replaced: PropertyListValue?
     /// Distinguishes the edit from others of the name.
     fileprivate let number: Int
     /// The values that the running calls of `apply()` store, of this edit or of one that this edit has replaced since.
@@ -114,14 +132,33 @@ struct DraftEdit: Sendable {
         let isOfThisEdit: Bool
     }
 
-    /// Creates an edit over the stored value.
+    /// Creates an edit of a name.
     ///
-    /// - Parameter earlier: The edit that this one replaces.
-    init(_ new: PropertyListValue?, over stored: PropertyListValue?, after earlier: DraftEdit?) {
+    /// - Parameters:
+    ///   - understood: What it is set over, if it is a preference's.
+    ///   - earlier: The edit that this one replaces.
+    ///   - own: Returns the value that the store itself has under a name.
+    init(
+        _ new: PropertyListValue?,
+        of name: String,
+        over understood: Understood?,
+        after earlier: DraftEdit?,
+        _ own: (String) -> PropertyListValue?
+    ) {
         self.new = new
+        preference = understood?.preference
+        names = [name] + (understood?.formerNames ?? [])
         number = (earlier?.number ?? 0) + 1
         applied = (earlier?.applied ?? []).map { Applied(attempt: $0.attempt, value: $0.value, isOfThisEdit: false) }
-        base = earlier.map { Self.base($0.new, $0.base(in: stored), stored) } ?? stored
+        let stored = Self.first(of: names, own)
+        replaced = stored
+        base = stored
+        if let understood, let new, let shown = understood.shown {
+            base = inTrees(new, [new, shown, understood.stored]) { Self.understood($0[0], $0[1], $0[2]) }
+        }
+        guard let earlier else { return }
+        let known = earlier.base(in: stored)
+        base = inTrees(new ?? earlier.new, [earlier.new, known, base]) { Self.base($0[0], $0[1], $0[2]) }
     }
 
     /// Records what an `apply()` stores of the edit with the number.
@@ -135,30 +172,71 @@ struct DraftEdit: Sendable {
         guard let index = applied.firstIndex(where: { $0.attempt == attempt }) else { return self }
         var rest = self
         let applied = rest.applied.remove(at: index)
-        if isApplied { rest.base = applied.value }
+        if isApplied { (rest.base, rest.replaced) = (applied.value, applied.value) }
         return isApplied && applied.isOfThisEdit ? nil : rest
     }
 
-    /// Returns the value to store over the stored one.
-    func joined(to stored: PropertyListValue?) -> PropertyListValue? {
-        var base = base
+    /// Returns the value to store.
+    ///
+    /// - Parameter own: Returns the value that the store itself has under a name.
+    func joined(to own: (String) -> PropertyListValue?) -> PropertyListValue? {
+        let stored = Self.first(of: names, own)
         // Stored by `apply()`, which is about to end.
-        if let applied = applied.last(where: { $0.value == stored }) {
-            if applied.isOfThisEdit { return stored }
-            base = stored
-        }
-        guard let new, let base = base ?? self.base(in: stored), let stored, new.hasParts(as: base),
-            new.hasParts(as: stored)
-        else { return new }
+        if let applied = applied.last(where: { $0.value == stored }) { return applied.isOfThisEdit ? stored : new }
+        guard let new, let stored, stored != replaced, let base = base(in: stored) else { return new }
+        if let preference { return preference.merge(new, base, stored) }
+        guard new.hasParts(as: base), new.hasParts(as: stored) else { return new }
         var merge = ValueMerge()
+        merge.isBaseOther = true
         return merge.merged(new, base, into: stored) { _ in true }
     }
 
-    /// Returns the stored value that the edit is compared with; of an edit over nothing, over which others have stored a value since, the
-    /// parts that both have, so that neither's are lost or doubled.
+    /// Returns the value under the first of the names that has one.
+    private static func first(of names: [String], _ own: (String) -> PropertyListValue?) -> PropertyListValue? {
+        for name in names { if let value = own(name) { return value } }
+        return nil
+    }
+
+    /// Returns what the edit is compared with; of an edit over nothing, over which others have stored a value since, with the parts that
+    /// both have, so that neither's are lost or doubled.
     private func base(in stored: PropertyListValue?) -> PropertyListValue? {
-        guard base == nil, let new, let stored, new.hasParts(as: stored) else { return base }
-        return new.parts(in: stored)
+        guard replaced == nil, let new, let stored else { return base }
+        return inTrees(new, [new, base, stored]) { trees in
+            guard let new = trees[0], let stored = trees[2] else { return trees[1] }
+            return new.parts(besides: trees[1], in: stored)
+        }
+    }
+
+    /// Returns what `body` returns for values, which for a coding of JSON are those in the texts, as `new` is.
+    private func inTrees(
+        _ new: PropertyListValue?,
+        _ values: [PropertyListValue?],
+        _ body: ([PropertyListValue?]) -> PropertyListValue?
+    ) -> PropertyListValue? {
+        guard let form = preference?.form, form.isJSON, let new else { return body(values) }
+        guard let tree = body(values.map { $0.flatMap(form.tree) }) else { return nil }
+        do { return try form.form(of: tree, like: new) } catch { return nil }
+    }
+
+    /// Returns what a set value is compared with: of each member what is stored, or if it isn't, what was shown in its place.
+    private static func understood(
+        _ new: PropertyListValue?,
+        _ shown: PropertyListValue?,
+        _ stored: PropertyListValue?
+    ) -> PropertyListValue? {
+        guard case .dictionary(let members) = new, case .dictionary(let shown) = shown, !(stored?.isUnset ?? false)
+        else {
+            return stored.flatMap { $0.isUnset ? nil : $0 } ?? shown
+        }
+        let known: [String: PropertyListValue]
+        switch stored {
+        case .dictionary(let members): known = members
+        case nil: known = [:]
+        default: return stored
+        }
+        var all = known
+        for (name, value) in members { all[name] = understood(value, shown[name], known[name]) }
+        return .dictionary(all)
     }
 
     /// Returns the base of an edit that was shown over a newer stored value, and is edited again.
@@ -184,27 +262,41 @@ struct DraftEdit: Sendable {
 }
 
 extension PropertyListValue {
-    /// Returns a dictionary or a list with the parts that another one has, too.
-    fileprivate func parts(in other: PropertyListValue) -> PropertyListValue {
+    /// Returns the parts of a value that `base` or another value has, too; nil if they can't be compared.
+    fileprivate func parts(besides base: PropertyListValue?, in other: PropertyListValue) -> PropertyListValue? {
         switch (self, other) {
-        case (.dictionary(let members), .dictionary(let others)):
-            return .dictionary(
-                members.reduce(into: [:]) { parts, member in
-                    guard let other = others[member.key] else { return }
-                    let isSame = member.value == other
-                    parts[member.key] = isSame || member.value.hasParts(as: other) ? member.value.parts(in: other) : nil
-                }
-            )
+        case (.dictionary(let members), .dictionary(let others)) where !isUnset && !other.isUnset:
+            var known: [String: PropertyListValue] = [:]
+            if case .dictionary(let members) = base { known = members }
+            let parts = members.compactMap { name, value -> (String, PropertyListValue)? in
+                guard let other = others[name] else { return nil }
+                if value == other, known[name] == nil { return (name, value) }
+                return value.parts(besides: known[name], in: other).map { (name, $0) }
+            }
+            return .dictionary(known.merging(parts) { $1 })
         case (.array(let elements), .array(let others)):
-            var counts = others.reduce(into: [PropertyListValue: Int]()) { $0[$1, default: 0] += 1 }
-            return .array(
-                elements.filter { element in
-                    guard let count = counts[element], count > 0 else { return false }
-                    counts[element] = count - 1
-                    return true
+            var known: [PropertyListValue] = []
+            if case .array(let elements) = base { known = elements }
+            var counts = known.reduce(into: [PropertyListValue: Int]()) { $0[$1, default: 0] += 1 }
+            var left = others.reduce(into: [PropertyListValue: Int]()) { $0[$1, default: 0] += 1 }
+            for (element, count) in counts { left[element, default: 0] -= count }
+            let parts = elements.filter { element in
+                if counts[element, default: 0] > 0 {
+                    counts[element, default: 0] -= 1
+                } else if left[element, default: 0] > 0 {
+                    left[element, default: 0] -= 1
+                } else {
+                    return false
                 }
-            )
-        default: return self
+                return true
+            }
+            // With those that were removed.
+            let removed = known.filter { element in
+                counts[element, default: 0] -= 1
+                return counts[element, default: 0] >= 0
+            }
+            return .array(parts + removed)
+        default: return base
         }
     }
 
@@ -225,6 +317,8 @@ private final class DraftBackend: PreferenceBackend {
     private let own: PreferenceStore
     private let original: StoreCore
     private let state = Lock(State())
+    /// What the draft's store knows of its preferences, once it is there.
+    private let checks = Lock<DeclaredChecks?>(nil)
 
     private struct State {
         var edits: [String: DraftEdit] = [:]
@@ -240,6 +334,8 @@ private final class DraftBackend: PreferenceBackend {
         self.original = original.core
         own = PreferenceStore(like: original) { [owned] in [owned] }
     }
+
+    func use(_ checks: DeclaredChecks) { self.checks.withLock { $0 = checks } }
 
     var listsAllNames: Bool { !layer.source.isQueriedByName }
 
@@ -285,24 +381,40 @@ private final class DraftBackend: PreferenceBackend {
         for name in changes.keys.sortedByBytes {
             if let failure = failure(of: name) { throw failure.named(name) }
         }
+        let preferences = checks.withLock { $0?.preferences(of: changes.keys) } ?? [:]
         return state.withLock { state in
-            let names = Set(changes.keys).union(condition.values.keys)
+            let names = condition.isComplete ? nil : Set(changes.keys).union(condition.values.keys)
             // Read once: the condition must hold for the values that the edits are compared with.
-            let contents = condition.isComplete ? layer.listed(layer.source.contents) : [:]
-            let stored = names.reduce(into: contents) {
-                $0[$1] = condition.isComplete ? contents[$1] : layer.value(of: $1)
+            var stored = names == nil ? layer.listed(layer.source.contents) : [:]
+            let own = { [layer] (name: String) -> PropertyListValue? in
+                if names == nil || stored[name] != nil { return stored[name] }
+                stored[name] = layer.value(of: name)
+                return stored[name]
             }
-            let values = state.edits.joined(to: stored)
-            state.host?.collect(Dictionary(uniqueKeysWithValues: names.map { ($0, values[$0]) }))
+            let values = (names ?? Set(stored.keys).union(state.edits.keys)).reduce(into: [:]) { values, name in
+                values[name] = state.edits[name].map { $0.joined(to: own) } ?? own(name)
+            }
+            let asked = Set(changes.keys).union(condition.values.keys)
+            state.host?.collect(Dictionary(uniqueKeysWithValues: asked.map { ($0, values[$0]) }))
             guard condition.holds(for: values) else { return PreferenceBackendCommit(isStored: false) }
             for (name, new) in changes {
-                state.edits[name] = DraftEdit(new, over: stored[name], after: state.edits[name])
+                let understood = new == nil ? nil : preferences[name].map { self.understood(of: name, $0) }
+                state.edits[name] = DraftEdit(new, of: name, over: understood, after: state.edits[name], own)
             }
             // Where others have changed the value since the first edit, it isn't shown as it was set.
             state.host?.noteApplied()
             state.host?.collect(Dictionary(uniqueKeysWithValues: changes.keys.map { ($0, value(of: $0, state)) }))
             return PreferenceBackendCommit(isStored: true)
         }
+    }
+
+    /// Returns what a preference's value is set over, apart from the edits.
+    private func understood(of name: String, _ preference: DeclaredChecks.Preference) -> DraftEdit.Understood {
+        let formerNames = preference.formerNames()
+        let list = original.layers
+        let candidates = list.candidates(for: name, formerly: formerNames, from: list.base)
+        let (shown, stored) = preference.understand(candidates)
+        return DraftEdit.Understood(preference: preference, formerNames: formerNames, shown: shown, stored: stored)
     }
 
     /// The values of the edited names that the edits change, before and after.
@@ -312,7 +424,7 @@ private final class DraftBackend: PreferenceBackend {
             var (old, new) = ([String: PropertyListValue](), [String: PropertyListValue]())
             for (name, edit) in state.edits {
                 let stored = layer.value(of: name)
-                let value = edit.joined(to: stored)
+                let value = edit.joined(to: layer.value)
                 if stored != value { (old[name], new[name]) = (stored, value) }
             }
             return (old, new)
@@ -337,7 +449,7 @@ private final class DraftBackend: PreferenceBackend {
         for name in edits.keys.sortedByBytes {
             guard let edit = edits[name] else { continue }
             let stored = transaction.ownValue(of: name)
-            let value = edit.joined(to: stored)
+            let value = edit.joined { transaction.ownValue(of: $0) }
             if let value { try core.check(value, of: name) }
             if value != stored { transaction[name] = value }
             state.withLock { $0.edits[name]?.note(value, in: attempt, of: edit.number) }
@@ -371,18 +483,11 @@ private final class DraftBackend: PreferenceBackend {
     }
 
     private func value(of name: String, _ state: State) -> PropertyListValue? {
-        let stored = layer.value(of: name)
-        return state.edits[name].map { $0.joined(to: stored) } ?? stored
+        state.edits[name].map { $0.joined(to: layer.value) } ?? layer.value(of: name)
     }
 
     private func values(_ state: State) -> [String: PropertyListValue] {
-        state.edits.joined(to: layer.listed(layer.source.contents))
-    }
-}
-
-extension [String: DraftEdit] {
-    /// Returns stored values with the edits joined to them.
-    fileprivate func joined(to stored: [String: PropertyListValue]) -> [String: PropertyListValue] {
-        reduce(into: stored) { $0[$1.key] = $1.value.joined(to: stored[$1.key]) }
+        let stored = layer.listed(layer.source.contents)
+        return state.edits.reduce(into: stored) { $0[$1.key] = $1.value.joined { stored[$0] } }
     }
 }

@@ -127,23 +127,55 @@ enum Secrecy: Comparable {
     case all
 }
 
-/// The checks that a value of each preference must pass, for a store whose values are merged with others before they are stored.
+/// The preferences of a store whose values are checked again, and merged with others, before they are stored.
 struct DeclaredChecks: Sendable {
-    typealias Check = @Sendable (PropertyListValue) throws(PreferenceError) -> Void
     private let table = Table()
     private var prefix = ""
 
     private final class Table: Sendable {
-        let checks = Lock<[String: Entry]>([:])
+        let preferences = Lock<[String: Preference]>([:])
     }
 
-    private struct Entry {
-        let check: Check
+    /// What is known of a preference without its type.
+    final class Preference: Sendable {
+        let form: CodedForm
+        /// Returns the names under which it is read, too.
+        let formerNames: @Sendable () -> [String]
+        /// Throws if it can't have a stored value, or if its rules forbid it.
+        let check: @Sendable (PropertyListValue) throws(PreferenceError) -> Void
+        /// Returns the form of what a program understands of stored values, without rules for own ones, and the value of which.
+        let understand: @Sendable (StoredCandidates) -> (shown: PropertyListValue?, stored: PropertyListValue?)
+        /// Returns a set value merged into a stored one.
+        let merge: Merge
+        typealias Merge =
+            @Sendable (_ new: PropertyListValue, _ base: PropertyListValue, _ stored: PropertyListValue) ->
+            PropertyListValue
+
+        init(
+            _ form: CodedForm,
+            formerNames: @escaping @Sendable () -> [String],
+            check: @escaping @Sendable (PropertyListValue) throws(PreferenceError) -> Void,
+            understand: @escaping @Sendable (StoredCandidates) -> (PropertyListValue?, PropertyListValue?),
+            merge: @escaping Merge
+        ) {
+            self.form = form
+            self.formerNames = formerNames
+            self.check = check
+            self.understand = understand
+            self.merge = merge
+        }
     }
 
-    /// Records the check of the newest declaration of a name.
-    func note(_ name: String, _ check: @escaping Check) {
-        let replaced = table.checks.withLock { $0.updateValue(Entry(check: check), forKey: prefix + name) }
+    /// Records the newest declaration of a name.
+    ///
+    /// - Parameter core: The store in which it is declared.
+    func note(
+        _ name: String,
+        in core: StoreCore,
+        _ make: (_ formerNames: @escaping @Sendable () -> [String]) -> Preference
+    ) {
+        let preference = make { [prefix, weak core] in core?.formerNames(of: name).map { prefix + $0 } ?? [] }
+        let replaced = table.preferences.withLock { $0.updateValue(preference, forKey: prefix + name) }
         withExtendedLifetime(replaced) {}
     }
 
@@ -154,12 +186,19 @@ struct DeclaredChecks: Sendable {
         return checks
     }
 
-    fileprivate func check(of name: String) -> Check? { table.checks.withLock { $0[prefix + name]?.check } }
+    fileprivate func preference(of name: String) -> Preference? {
+        table.preferences.withLock { $0[prefix + name] }
+    }
+
+    /// Returns the preferences among names.
+    func preferences(of names: some Sequence<String>) -> [String: Preference] {
+        table.preferences.withLock { preferences in names.reduce(into: [:]) { $0[$1] = preferences[prefix + $1] } }
+    }
 }
 
 extension StoreCore {
     /// Throws if a preference of the store can't have a stored value, or if its rules forbid it.
     func check(_ value: PropertyListValue, of name: String) throws(PreferenceError) {
-        try checks?.check(of: name)?(value)
+        try checks?.preference(of: name)?.check(value)
     }
 }

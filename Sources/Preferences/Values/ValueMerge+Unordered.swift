@@ -40,9 +40,9 @@ extension ValueMerge {
         let keys = stride(from: 0, to: stored.count, by: 2)
         var (places, others) = matches(of: base.keys, among: readable(keys, at: path), in: stored, at: path)
         let unmatched = places.indices.filter { places[$0] == nil }
-        if unmatched.count == 1, others.count == 1 { places[unmatched[0]] = others[0] }
+        if !isBaseOther, unmatched.count == 1, others.count == 1 { places[unmatched[0]] = others[0] }
         // It is unknown which of these keys the program writes in which other form: they are replaced.
-        let replaced = unmatched.count == others.count ? others : []
+        let replaced = !isBaseOther && unmatched.count == others.count ? others : []
         let known = zip(places, base.keys).compactMap { place, key in place.map { ($0, key) } }
         let origins = Dictionary(uniqueKeysWithValues: known)
 

@@ -21,6 +21,8 @@ struct ValueMerge {
     var unordered: [[String]: Int] = [:]
     /// The part that is set, which is stored even if it is what was shown in place of a member that can't be decoded.
     var part: ValuePart?
+    /// Whether `base` wasn't read from `stored`: an element whose place isn't certain then has none.
+    var isBaseOther = false
     /// The paths of the stored members in neither `new` nor `base` that aren't kept.
     private var dropped: Set<[String]> = []
     /// The paths of the stored members in neither `new` nor `base`.
@@ -165,25 +167,24 @@ struct ValueMerge {
         let origins = origins(of: new, in: base)
         var merged: [(place: Int?, value: PropertyListValue)] = []
         for (value, origin) in zip(new, origins) {
-            guard let origin else {
+            guard let origin, let place = places[origin] else {
                 merged.append((nil, value))
                 continue
             }
-            let place = places[origin]
             let path = path + [place.description]
             merged.append((place, self.merged(value, base[origin], stored[place], at: path, isPart: isPart)))
         }
-        return inserting(stored, lackedBy: Set(places), into: merged)
+        return inserting(stored, lackedBy: Set(places.compactMap(\.self)), into: merged)
     }
 
-    /// Returns the indices in `stored` of the elements of `base`.
-    private func places(of base: [PropertyListValue], in stored: [PropertyListValue], at path: [String]) -> [Int]? {
+    /// Returns the indices in `stored` of the elements of `base`, nil for those that it lacks, or nil if they aren't known.
+    private func places(of base: [PropertyListValue], in stored: [PropertyListValue], at path: [String]) -> [Int?]? {
         let readable = readable(stored.indices, at: path)
         let (places, others) = matches(of: base, among: readable, in: stored, at: path)
-        guard places.contains(nil) else { return places.compactMap(\.self) }
+        guard !isBaseOther, places.contains(nil) else { return places }
         guard readable.count == base.count else { return nil }
         var next = others.makeIterator()
-        return places.compactMap { $0 ?? next.next() }
+        return places.map { $0 ?? next.next() }
     }
 
     /// Returns those of the indices of a list whose elements could be decoded.
@@ -201,7 +202,7 @@ struct ValueMerge {
         at path: [String]
     ) -> (places: [Int?], others: [Int]) {
         let isInOrder =
-            readable.count == base.count
+            !isBaseOther && readable.count == base.count
             && zip(readable, base).allSatisfy { covers($1, stored[$0], at: path + [$0.description]) }
         if isInOrder { return (readable, []) }
         // The elements of a set may be stored in another order, and a type may leave some out itself.

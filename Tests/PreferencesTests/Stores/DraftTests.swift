@@ -197,6 +197,62 @@ struct DraftTests {
         #expect(store["frame"]?[member: "later"] == 1 && store["frame"]?[member: "y"] == 7)
     }
 
+    /// What another version or an older program has stored may lack members, stand under a former name, or in another layer.
+    @Test(
+        arguments: [
+            [:], ["frame": ["x": 0]], ["frame": ["x": 0, "y": 0]], ["window": ["x": 0, "later": 1]],
+        ] as [[String: PropertyListValue]]
+    )
+    func membersThatTwoDraftsEditAreBothStored(stored: [String: PropertyListValue]) throws {
+        for isWeaker in [false, true] {
+            let store: PreferenceStore =
+                isWeaker ? .layered([.inMemory(), .inMemory(stored).readOnly()]) : .inMemory(stored)
+            let drafts = [store.draft(), store.draft()]
+            let frames = drafts.map { Preference("frame", default: Frame(), .formerly("window"), in: $0.store) }
+            frames[0][\.x].value = 4
+            frames[1].value.y = 2
+            for draft in drafts { try draft.apply() }
+            let later = isWeaker ? nil : stored["window"].map { _ in 1 as PropertyListValue }
+            #expect(store["frame"]?[member: "x"] == 4 && store["frame"]?[member: "y"] == 2)
+            #expect(store["frame"]?[member: "later"] == later || isWeaker)
+            #expect(frames.allSatisfy { $0.value == Frame(x: 4, y: 2) } && store["window"] == nil || isWeaker)
+        }
+    }
+
+    private enum Edge: Codable { case left, top }
+
+    private struct Item: Codable, Equatable {
+        var id = 0
+        var title = ""
+    }
+
+    /// Only the type knows which lists are dictionaries, and what a text of JSON has.
+    @Test
+    func editsAreMergedAsTheTypeStoresThem() throws {
+        let store = PreferenceStore.inMemory([
+            "edges": [["left": [:]], 1], "items": [["id": 1, "title": "one"], ["id": 2, "title": "two"]],
+            "text": #"{"x":0,"y":0}"#, "names": ["a", "b"],
+        ])
+        let draft = store.draft()
+        func edges(_ store: PreferenceStore) -> Preference<[Edge: Int]> { Preference("edges", default: [:], in: store) }
+        let items = Preference("items", default: [Item](), in: draft.store)
+        let text = Preference("text", default: Frame(), coding: .jsonString, in: draft.store)
+        edges(draft.store).value[.left] = 5
+        items.value[1].title = "edited"
+        text.value.x = 1
+        Player(in: draft.store).names.append("d")
+        edges(store).value[.top] = 9
+        store["items"] = [["id": 1, "title": "one"], ["id": 3, "title": "three"]]
+        store["text"] = #"{"x":0,"y":7}"#
+        store["names"] = ["a", "x", "y"]
+        #expect(edges(draft.store).value == [.left: 5, .top: 9])
+        try draft.apply()
+        #expect(edges(store).value == [.left: 5, .top: 9])
+        #expect(items.value.map(\.id) == [1, 3, 2] && items.value.map(\.title) == ["one", "three", "edited"])
+        #expect(text.value == Frame(x: 1, y: 7))
+        #expect(Set(Player(in: store).names) == ["a", "b", "x", "y", "d"])
+    }
+
     @Test
     func editOfAStoreThatCouldNotBeOpenedKeepsWhatIsStored() throws {
         let backend = OutsideBackend(["frame": ["x": 1, "later": 1]], failingLoads: 2)

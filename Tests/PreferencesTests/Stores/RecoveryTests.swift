@@ -155,6 +155,24 @@ struct RecoveryTests {
         withExtendedLifetime(observation) {}
     }
 
+    /// An element of the default isn't one of the stored ones.
+    @Test
+    func keptListIsMergedIntoAnotherList() throws {
+        struct Item: Codable {
+            var id = 0
+            var title = ""
+        }
+        _ = try base.apply(["list": ["x", "y"], "items": [["id": 7, "title": "seven"]]], if: .none)
+        let list = Preference("list", default: ["a"], in: store)
+        let items = Preference("items", default: [Item(id: 1)], in: store)
+        list.value.append("b")
+        items.value[0].title = "one"
+        backend.failNext(.load, count: 0)
+        try store.load()
+        #expect(list.value == ["x", "y", "a", "b"])
+        #expect(items.value.map(\.id) == [7, 1] && items.value.map(\.title) == ["seven", "one"])
+    }
+
     @Test
     func membersOfAllKeptSetsAreStored() throws {
         _ = try base.apply(["frame": ["x": 3, "width": 300, "isZoomed": true]], if: .none)
