@@ -41,6 +41,8 @@ struct CodingLocation {
     /// The number of enclosing values, including those without a container.
     private(set) var level = 0
     var readsNumbersAsDates = false
+    /// Whether the value is a key of a stored dictionary, which is a text even if the type's keys are integers.
+    private(set) var isKey = false
 
     init(readsNumbersAsDates: Bool = false) {
         self.readsNumbersAsDates = readsNumbersAsDates
@@ -56,10 +58,11 @@ struct CodingLocation {
         }
     }
 
-    /// Returns the location of a member or an element.
-    func inside(_ key: any CodingKey) -> CodingLocation {
+    /// Returns the location of a member, an element or a key.
+    func inside(_ key: any CodingKey, isKey: Bool = false) -> CodingLocation {
         var location = self
         location.step = Step(key, after: step)
+        location.isKey = isKey
         location.depth += 1
         location.level += 1
         return location

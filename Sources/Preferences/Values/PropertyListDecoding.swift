@@ -40,8 +40,8 @@ final class PropertyListDecoding: Decoder {
             }
         } catch let error as PreferenceError {
             let location = location()
-            if location.readsNumbersAsDates, type == Date.self, let date = stored.dateOfNumber {
-                return try decode(type, from: .date(date), isNil: false, at: location)
+            if let other = location.otherForm(of: stored, as: type) {
+                return try decode(type, from: other, isNil: false, at: location)
             }
             throw DecodingError.typeMismatch(type, error, at: location)
         }
@@ -116,6 +116,14 @@ extension DecodingError {
             type,
             Context(codingPath: path, debugDescription: error.message, underlyingError: error.cause)
         )
+    }
+}
+
+extension CodingLocation {
+    /// Returns a date that is stored as a number, or an integer that is stored as the text of a key.
+    fileprivate func otherForm(of stored: PropertyListValue, as type: Any.Type) -> PropertyListValue? {
+        if readsNumbersAsDates, type == Date.self { return stored.dateOfNumber.map { .date($0) } }
+        return isKey && type is any FixedWidthInteger.Type ? stored.integerInText : nil
     }
 }
 
@@ -198,7 +206,7 @@ struct UnkeyedDecoding: UnkeyedDecodingContainer {
 
     private var nextLocation: CodingLocation {
         if areMembers, case .string(let name) = elements[currentIndex & ~1].unnested {
-            return decoding.location.inside(NameKey(stringValue: name))
+            return decoding.location.inside(NameKey(stringValue: name), isKey: currentIndex.isMultiple(of: 2))
         }
         return decoding.location.inside(IndexKey(currentIndex))
     }
@@ -212,14 +220,7 @@ struct UnkeyedDecoding: UnkeyedDecodingContainer {
     @_semantics("optimize.sil.specialize.generic.never")
     mutating func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
         let stored = try next(type)
-        let value: Value
-        do {
-            value = try PropertyListDecoding.decode(type, nested: stored, at: nextLocation)
-        } catch {
-            // The keys of a stored dictionary are strings, even if the type's keys are integers.
-            guard areMembers, currentIndex.isMultiple(of: 2), let number = stored.integerInText else { throw error }
-            value = try PropertyListDecoding.decode(type, nested: number, at: nextLocation)
-        }
+        let value = try PropertyListDecoding.decode(type, nested: stored, at: nextLocation)
         currentIndex += 1
         return value
     }
