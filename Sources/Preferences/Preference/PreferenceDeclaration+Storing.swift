@@ -135,7 +135,7 @@ extension PreferenceDeclaration {
             merge.holes = reader.holes
             merge.replaced = Set(reader.problems.lazy.filter { $0.elements == 0 }.map(\.error.codingPath))
         }
-        if tree.holdsList { merge.unordered = reader?.unordered ?? unorderedLists(in: stored) }
+        if tree.holdsList || newTree.holdsList { merge.unordered = reader?.unordered ?? unorderedLists(in: stored) }
         merge.part = part?.part(in: newTree, among: merge.replaced)
         merge.isBaseOther = isBaseOther
         if form.changesKeys { merge.ignoreSpelling() }

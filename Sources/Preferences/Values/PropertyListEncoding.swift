@@ -188,13 +188,7 @@ extension Dictionary: UnorderedCollection {
         let pairs = stride(from: 0, to: elements.count, by: 2).map { (key: elements[$0], value: elements[$0 + 1]) }
         var members = [String: PropertyListValue](minimumCapacity: pairs.count)
         for (key, value) in pairs {
-            switch key {
-            case .string where key.isNestedNil: break
-            case .string: if case .string(let name) = key.unnested { members[name] = value }
-            case .integer(let number): members[number.description] = value
-            case .unsigned(let number): members[number.description] = value
-            default: break
-            }
+            if let name = key.nameAsKey { members[name] = value }
         }
         if members.count == pairs.count { return .dictionary(members) }
         return .array(pairs.sorted { $0.key.precedes($1.key) }.flatMap { [$0.key, $0.value] })
@@ -202,5 +196,18 @@ extension Dictionary: UnorderedCollection {
 
     static func elements(of members: [String: PropertyListValue]) -> [PropertyListValue]? {
         members.flatMap { [PropertyListValue(nested: .string($0.key)), $0.value] }
+    }
+}
+
+extension PropertyListValue {
+    /// The name that a key has in a stored dictionary, or nil if it has none.
+    var nameAsKey: String? {
+        switch self {
+        case .string where isNestedNil: nil
+        case .string: if case .string(let name) = unnested { name } else { nil }
+        case .integer(let number): number.description
+        case .unsigned(let number): number.description
+        default: nil
+        }
     }
 }

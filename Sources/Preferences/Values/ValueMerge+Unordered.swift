@@ -64,10 +64,75 @@ extension ValueMerge {
     }
 }
 
+extension ValueMerge {
+    /// Returns the merged entries of a dictionary of which some forms are a list of keys and values and others a dictionary, such as
+    /// that of an empty one; nil if they aren't entries.
+    mutating func entries(
+        _ new: PropertyListValue,
+        _ base: PropertyListValue,
+        _ stored: PropertyListValue,
+        at path: [String],
+        isPart: Bool
+    ) -> PropertyListValue? {
+        let hasTextKeys = [new, base, stored].contains(where: \.listsTextKeys)
+        let list: [PropertyListValue]
+        switch stored {
+        case .array(let stored):
+            guard let new = new.entries(hasTextKeys), let base = base.entries(hasTextKeys),
+                let pairs = pairs(new, base, stored, at: path, isPart: isPart)
+            else { return nil }
+            list = pairs
+        case .dictionary(let stored):
+            // By name, as the holes in it are not numbered.
+            guard let newPairs = new.entries(hasTextKeys).flatMap(Pairs.init),
+                let basePairs = base.entries(hasTextKeys).flatMap(Pairs.init)
+            else { return nil }
+            let members = members(newPairs.named, basePairs.named, stored, at: path, isPart: isPart)
+            let named = PropertyListValue.dictionary(members).entries(hasTextKeys) ?? []
+            list = named + newPairs.keys.filter { $0.nameAsKey == nil }.flatMap { [$0, newPairs.values[$0] ?? $0] }
+        default: return nil
+        }
+        guard case .dictionary = new else { return .array(list) }
+        let ordered = [String: PropertyListValue].ordered(list)
+        if case .dictionary = ordered { return ordered }
+        return .array(list)
+    }
+}
+
+extension PropertyListValue {
+    /// Whether it is a list of keys and values with a text among the keys.
+    fileprivate var listsTextKeys: Bool {
+        guard case .array(let elements) = self else { return false }
+        return stride(from: 0, to: elements.count, by: 2).contains { index in
+            if case .string = elements[index] { !elements[index].isNestedNil } else { false }
+        }
+    }
+
+    /// Returns the keys and values of a dictionary, or of a list of them.
+    ///
+    /// - Parameter hasTextKeys: Whether keys are texts, so that those of a dictionary aren't integers.
+    fileprivate func entries(_ hasTextKeys: Bool) -> [PropertyListValue]? {
+        switch self {
+        case .array(let elements): elements
+        case .dictionary(let members):
+            members.sorted { $0.key < $1.key }.flatMap { name, value in
+                let integer = hasTextKeys ? nil : PropertyListValue.string(name).integerInText
+                return [integer ?? PropertyListValue(nested: .string(name)), value]
+            }
+        default: nil
+        }
+    }
+}
+
 /// The keys and values of a dictionary.
 private struct Pairs {
     var keys: [PropertyListValue] = []
     var values: [PropertyListValue: PropertyListValue] = [:]
+
+    /// The values of the keys that a stored dictionary can have.
+    var named: [String: PropertyListValue] {
+        Dictionary(keys.compactMap { key in key.nameAsKey.map { ($0, values[key] ?? key) } }) { first, _ in first }
+    }
 
     /// Creates the pairs of a list of keys and values; nil if two keys are equal.
     init?(_ list: [PropertyListValue]) {

@@ -119,11 +119,15 @@ struct ValueMerge {
                 return .array(pairs)
             }
             return elements(new, base, stored, at: path, isPart: isPart).map { .array($0) } ?? .array(new)
-        default: return new == base ? stored : new
+        default:
+            if unordered[spelled(path)] == 2, let entries = entries(new, base, stored, at: path, isPart: isPart) {
+                return entries
+            }
+            return new == base ? stored : new
         }
     }
 
-    private mutating func members(
+    mutating func members(
         _ new: [String: PropertyListValue],
         _ base: [String: PropertyListValue],
         _ stored: [String: PropertyListValue],

@@ -38,4 +38,48 @@ struct EvolvingKeyTests {
         store["numbers"] = ["1": "tree", "2": "gone"]
         #expect(Preference("numbers", default: [UInt: Evolving.Tool](), in: store).value == [1: .tree])
     }
+
+    private enum Older: Codable, Hashable { case a, b }
+    private enum Newer: Codable, Hashable { case z }
+    private static let (a, z): (PropertyListValue, PropertyListValue) = (["a": [:]], ["z": [:]])
+
+    @Test
+    func entriesOfOthersAreKeptIfThisProgramHasNone() {
+        let (store, _) = Evolving.recorded([:])
+        let older = Preference("sizes", default: [Older: Int](), in: store)
+        let newer = Preference("sizes", default: [Newer: Int](), in: store)
+        newer.value[.z] = 1
+        older.value[.a] = 2
+        #expect(store["sizes"] == [Self.z, 1, Self.a, 2])
+        older.value[.a] = nil
+        #expect(store["sizes"] == [Self.z, 1])
+        newer.value[.z] = 3
+        #expect(store["sizes"] == [Self.z, 3])
+        newer.value = [:]
+        #expect(newer.value == [:])
+    }
+
+    @Test
+    func entriesOfMembersAreKeptToo() {
+        struct Panel: Codable {
+            var sizes: [Older: Int] = [:]
+            var x = 0
+        }
+        let (store, _) = Evolving.recorded(["panel": ["sizes": [Self.z, 1], "x": 1]])
+        let panel = Preference("panel", default: Panel(), in: store)
+        panel.value.x = 2
+        panel.value.sizes[.a] = 1
+        #expect(store["panel"] == ["sizes": [Self.z, 1, Self.a, 1], "x": 2])
+    }
+
+    @Test
+    func entriesAreKeptWhenAKeyMakesAListOfADictionary() {
+        let (store, _) = Evolving.recorded(["tools": ["1": "tree", "2": "gone"]])
+        let tools = Preference("tools", default: [Int?: Evolving.Tool](), in: store)
+        tools.value[nil] = .search
+        #expect(store["tools"] == [1, "tree", 2, "gone", "$null", "search"])
+        #expect(tools.value == [1: .tree, nil: .search])
+        tools.value[nil] = nil
+        #expect(store["tools"] == ["1": "tree", "2": "gone"])
+    }
 }
