@@ -87,6 +87,12 @@ extension String {
     public var withShownPaths: String { PathText.shown(self) }
 }
 
+@_spi(Tool)
+extension PropertyListValue {
+    /// The value; `nil` for the one that is stored for `nil` over a weaker layer's value, in whose place a program reads its default.
+    public var unlessUnset: PropertyListValue? { isUnset ? nil : self }
+}
+
 /// The changes that a preferences file still records, for the tool `prefs`; SPI, not part of the public API.
 @_spi(Tool)
 public struct PreferencesHistory: Sendable {

@@ -58,9 +58,7 @@ enum ValueArguments {
         _ old: PropertyListValue?
     ) throws -> PropertyListValue {
         let isDeclared = declared?.types.isEmpty == false
-        // A program has set nil over a weaker layer's value.
-        let stored = old == ["$unset": true] ? nil : old
-        let types = isDeclared ? declared?.types ?? [] : stored.map { [$0.kind] } ?? []
+        let types = isDeclared ? declared?.types ?? [] : old.map { [$0.kind] } ?? []
         switch types {
         case ["string"]: return text.hasPrefix("\"") ? try json(text) : .string(text)
         case ["date"] where !text.hasPrefix("{"), ["data"] where !text.hasPrefix("{"):

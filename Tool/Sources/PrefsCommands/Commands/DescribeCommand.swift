@@ -90,7 +90,9 @@ struct DescribeCommand: ParsableCommand {
         let name = formerNames.preference(storedAs: word) ?? word
         let property = schema?.properties[name]
         let layers = try place.layers(formerNames)
-        let layer = layers.last { $0.contents[name] != nil }
+        let deciding = layers.deciding(name)
+        // A program that has set nil reads its default.
+        let layer = deciding?.contents[name]?.unlessUnset == nil ? nil : deciding
         guard property != nil || layer != nil else {
             let known = layers.flatMap(\.contents.keys) + (schema?.properties.keys.map { $0 } ?? [])
             let hint = name.nearest(of: known).map { "; did you mean \"\($0)\"?" } ?? ""
@@ -100,7 +102,7 @@ struct DescribeCommand: ParsableCommand {
         let source = layer?.source
         let storedName = layer?.storedNames[name]
         let writability =
-            source == .managed ? Writability.unwritable("an administrator manages it") : place.writability
+            deciding?.source == .managed ? Writability.unwritable("an administrator manages it") : place.writability
         if json {
             var members = try property.map(Self.members) ?? [:]
             members["type"] = members["type"] ?? layer?.contents[name].map { .string($0.kind) }

@@ -32,7 +32,8 @@ struct ExportCommand: ParsableCommand {
         try words.end()
         // Throws if the schema can't be read, unless secrets are shown.
         let redaction = try secrets.redaction(of: place)
-        let all = try place.values(FormerNames(place.readableSchema())).contents
+        // Also what a program has stored for nil, as only it hides the system's value after an import.
+        let all = try place.storedValues(FormerNames(place.readableSchema())).contents
         let (contents, hidden) = redaction.split(all)
         let format = format ?? Self.format(of: destination)
         let text: String

@@ -1,5 +1,5 @@
 import ArgumentParser
-import Preferences
+@_spi(Tool) import Preferences
 
 struct RenameCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -38,8 +38,8 @@ struct RenameCommand: ParsableCommand {
             guard let value = stores.own[old] else { throw try place.absent(old, in: stores, formerNames) }
             // The program reads the user's value of a former name before the system's value.
             let isPresentName = formerNames.preference(storedAs: old) == new
-            let replaced = transaction[new]
-            guard force || (isPresentName ? stores.own[new] : replaced) == nil else {
+            let replaced = transaction[new]?.unlessUnset
+            guard force || (isPresentName ? stores.own[new]?.unlessUnset : replaced) == nil else {
                 throw Failure(.usage, "\"\(new)\" is already set; use --force to replace its value")
             }
             // Read through the transaction, so that the body runs again if another process changes the value now.

@@ -34,7 +34,7 @@ struct WatchCommand: AsyncParsableCommand {
         place.reportConnection()
         announce("watching \(place.title)")
         while let change = await changes.next() {
-            let differences = change.differences.filter { names?.contains($0.name) ?? true }
+            let differences = change.differences.compactMap(\.ofRead).filter { names?.contains($0.name) ?? true }
             // Read again each time, as a program may have installed its schema since.
             if !differences.isEmpty { try show(differences, secrets.safeRedaction { place }) }
         }

@@ -117,7 +117,7 @@ struct WriteCommand: ParsableCommand {
                 let names = formerNames.names(of: name)
                 // Read through the transaction, too, so that it runs again if another process changes a value now.
                 let values = names.map { transaction[$0] }
-                return names.count == 1 ? values[0] : present.contents[name]
+                return (names.count == 1 ? values[0] : present.contents[name])?.unlessUnset
             }
             let path = ValuePath(name, schema, in: value)
             var old = value(of: path.name)

@@ -1,4 +1,4 @@
-import Preferences
+@_spi(Tool) import Preferences
 
 /// A name whose value differs between two sets of values.
 struct Difference: Equatable {
@@ -13,6 +13,18 @@ struct Difference: Equatable {
     /// The difference that undoes this one.
     var reversed: Difference {
         Difference(name: name, old: new, new: old, isOldUnreadable: isNewUnreadable, isNewUnreadable: isOldUnreadable)
+    }
+
+    /// The difference between what a program reads before and after it; `nil` if that is the same, as for a default and `nil`.
+    var ofRead: Difference? {
+        let read = Difference(
+            name: name,
+            old: old?.unlessUnset,
+            new: new?.unlessUnset,
+            isOldUnreadable: isOldUnreadable,
+            isNewUnreadable: isNewUnreadable
+        )
+        return read.old == read.new && isOldUnreadable == isNewUnreadable ? nil : read
     }
 
     static func between(

@@ -65,6 +65,12 @@ struct PresentValues {
         for (name, value) in layer.contents { (contents[name], storedNames[name]) = (value, layer.storedNames[name]) }
     }
 
+    /// The values without those that are stored for `nil`, in whose place a program reads its default.
+    var withoutUnset: PresentValues {
+        let contents = contents.compactMapValues(\.unlessUnset)
+        return PresentValues(contents: contents, storedNames: storedNames.filter { contents[$0.key] != nil })
+    }
+
     /// Reports on standard error which values are stored under a former name.
     func reportFormerNames() {
         for name in storedNames.keys.sorted() { reportFormerName(of: name) }

@@ -20,7 +20,7 @@ struct ValuePath {
                 guard !name.isEmpty, !keys.contains("") else { continue }
                 let declared = schema?.property(of: name)
                 if declared?.types != ["object"] {
-                    guard case .dictionary? = values(name) ?? declared?.defaultValue else { continue }
+                    guard case .dictionary? = values(name)?.unlessUnset ?? declared?.defaultValue else { continue }
                 }
                 self.name = name
                 self.keys = keys.map(String.init)
@@ -40,7 +40,7 @@ struct ValuePath {
     func member(of value: PropertyListValue?) -> PropertyListValue? {
         var (value, rest) = (value, keys[...])
         while !rest.isEmpty {
-            guard case .dictionary(let members)? = value else { return nil }
+            guard case .dictionary(let members)? = value?.unlessUnset else { return nil }
             value = members[Self.takeKey(of: members, from: &rest)]
         }
         return value

@@ -105,6 +105,11 @@ struct PlaceLayer {
     }
 }
 
+extension [PlaceLayer] {
+    /// Returns the layer that decides about a name: the strongest that has a value, which may be the one that is stored for `nil`.
+    func deciding(_ name: String) -> PlaceLayer? { last { $0.contents[name] != nil } }
+}
+
 extension PresentValues {
     /// Creates the values of merged layers, in order of increasing precedence.
     init(_ layers: [PlaceLayer]) {
@@ -150,7 +155,10 @@ enum Writability {
 
 extension Place {
     /// Returns the values that a program reads now; throws if there is neither a file nor a value.
-    func values(_ formerNames: FormerNames) throws -> PresentValues {
+    func values(_ formerNames: FormerNames) throws -> PresentValues { try storedValues(formerNames).withoutUnset }
+
+    /// Returns the values of the merged layers, also those that are stored for `nil`; throws if there is neither a file nor a value.
+    func storedValues(_ formerNames: FormerNames) throws -> PresentValues {
         let values = try layers(formerNames)
         guard try values.contains(where: { !$0.contents.isEmpty }) || exists() else { throw missing }
         return PresentValues(values)
@@ -184,7 +192,9 @@ extension Place {
             for name in layer.contents.keys { found[name, default: KnownName(property: nil)].set(name, in: layer) }
         }
         guard try !found.isEmpty || exists() else { throw missing }
-        return found.map { name, known in
+        return found.compactMap { name, known in
+            // A program that has set nil reads its default.
+            guard known.value != nil || known.property != nil else { return nil }
             var known = known
             known.name = name
             return known
@@ -239,7 +249,10 @@ struct KnownName {
     fileprivate init(property: Schema.Property?) { self.property = property }
 
     fileprivate mutating func set(_ name: String, in layer: PlaceLayer) {
-        (value, source, storedName) = (layer.contents[name], layer.source, layer.storedNames[name])
+        let value = layer.contents[name]?.unlessUnset
+        self.value = value
+        source = value == nil ? nil : layer.source
+        storedName = value == nil ? nil : layer.storedNames[name]
     }
 
     /// Whether the value is set and differs from the program's default.

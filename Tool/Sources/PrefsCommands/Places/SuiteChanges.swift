@@ -70,9 +70,11 @@ struct SuiteChanges {
         Task { [continuation] in
             var changes = iterator
             if let first = await changes.next(), isNew {
-                continuation.yield((suite, Difference.between(before, first.new)))
+                continuation.yield((suite, Difference.between(before, first.new).compactMap(\.ofRead)))
             }
-            while let change = await changes.next() { continuation.yield((suite, change.differences)) }
+            while let change = await changes.next() {
+                continuation.yield((suite, change.differences.compactMap(\.ofRead)))
+            }
         }
     }
 

@@ -154,7 +154,7 @@ final class InspectedSuite: @unchecked Sendable {  // `place`, `stores`, `shown`
     ) -> String {
         var problem: String?
         do {
-            let layer = layers.last { $0.contents[name] != nil }
+            let layer = layers.deciding(name)
             if let schema, let value = layer?.contents[name] {
                 problem = try schema.refusal(of: value, for: name, isStored: true)?.text(by: schema.path)
             }

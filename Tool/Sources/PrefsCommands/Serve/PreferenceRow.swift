@@ -30,12 +30,14 @@ struct PreferenceRow {
 
     /// Returns the row as JSON without empty members.
     func json() throws -> String {
-        let winner = values.lastIndex { $0 != nil }
-        let value = winner.flatMap { values[$0] } ?? property?.defaultValue
+        let deciding = values.lastIndex { $0 != nil }
+        let set = deciding.flatMap { values[$0]?.unlessUnset }
+        let winner = set == nil ? nil : deciding
+        let value = set ?? property?.defaultValue
         let own = sources.lastIndex { $0 == .user || $0 == .file || $0 == .etcd }
         var members: [String: PropertyListValue] = ["name": .string(name)]
         members["source"] = .string(winner.map { sources[$0].rawValue } ?? "default")
-        members["storedAs"] = storedName.map { .string($0) }
+        members["storedAs"] = set == nil ? nil : storedName.map { .string($0) }
         members["hidden"] = hidden.map { .string($0) }
         members["text"] = try value.map { .string(try text(of: $0)) }
         if hidden == nil, let value {
@@ -46,8 +48,8 @@ struct PreferenceRow {
         members["layers"] = .array(try values.map { .string(try $0.map { try text(of: $0) } ?? "") })
         if winner != nil { members["isSet"] = true }
         if let own, values[own] != nil { members["isOwn"] = true }
-        if winner.map({ sources[$0] == .managed }) == true { members["isManaged"] = true }
-        if let value, let basis, value != basis { members["differs"] = true }
+        if deciding.map({ sources[$0] == .managed }) == true { members["isManaged"] = true }
+        if let set, let basis, set != basis { members["differs"] = true }
         members["problem"] = problem.map { .string($0) }
         members["schema"] = try property.map { .dictionary(try Self.members($0)) }
         return try ValueText.json(.dictionary(members))
@@ -74,7 +76,7 @@ struct PreferenceRow {
 
     /// The value that applies without the user's: the system's or else the program's default.
     private var basis: PropertyListValue? {
-        values.indices.last { values[$0] != nil && sources[$0] == .system }.flatMap { values[$0] }
+        values.indices.last { values[$0] != nil && sources[$0] == .system }.flatMap { values[$0]?.unlessUnset }
             ?? property?.defaultValue
     }
 
