@@ -17,20 +17,23 @@ struct PlaceOptions: ParsableArguments {
         if trustOwner { PreferenceStore.trustsOwners = true }
     }
 
-    /// Returns the suites that a command may name.
-    func suites() throws -> any Suites { try etcd.suites() }
+    /// Returns all suites, for a command without the name of one; throws with `--state`, which needs a name.
+    func suites() throws -> any Suites {
+        guard !state else { throw Failure(.usage, "name the suite after --state; `prefs list` shows the suites") }
+        return try etcd.suites()
+    }
 
     /// Returns whether neither a file nor a suite is named.
     func isEmpty(_ words: ArraySlice<String>) throws -> Bool {
         guard words.isEmpty, file == nil else { return false }
-        guard !state else { throw Failure(.usage, "name the suite after --state; `prefs list` shows the suites") }
+        _ = try suites()
         return true
     }
 
     /// Returns the file of the option, or else the suite that the first of `words` names, which is removed.
     func place(_ words: inout ArraySlice<String>) throws -> any Place {
         if let file {
-            guard try !suites().isShared else {
+            guard try !etcd.suites().isShared else {
                 throw Failure(.usage, "--file and --etcd exclude each other; give one of them")
             }
             guard !state else { throw Failure(.usage, "--file and --state exclude each other; give one of them") }
@@ -40,8 +43,9 @@ struct PlaceOptions: ParsableArguments {
         throw Failure(.usage, "name a suite, or a file by --file; `prefs list` shows the suites", showsUsage: true)
     }
 
-    private func place(of suite: String) throws -> any Place {
-        let suites = try suites()
+    /// Returns the place of a suite that the user named: of its state with `--state`.
+    func place(of suite: String) throws -> any Place {
+        let suites = try etcd.suites()
         return try state ? suites.place(ofStateOf: suite) : suites.place(of: suite)
     }
 }

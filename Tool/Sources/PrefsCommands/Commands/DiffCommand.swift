@@ -24,6 +24,9 @@ struct DiffCommand: ParsableCommand {
         let old = try options.file.map { try Side(file: $0) } ?? side(&words, "what to compare")
         let new = try side(&words, "what to compare with")
         try words.end()
+        guard !options.state || old.isSuite || new.isSuite else {
+            throw Failure(.usage, "--state needs a suite, and neither side is one; leave it out")
+        }
         let redaction = try secrets.redaction(of: old.place).union(secrets.redaction(of: new.place))
         // One side may have no types, such as the output of `defaults read`; the other's schema has them.
         let schemas = (old: try old.place.readableSchema(), new: try new.place.readableSchema())
@@ -42,23 +45,26 @@ struct DiffCommand: ParsableCommand {
     private func side(_ words: inout ArraySlice<String>, _ what: String) throws -> Side {
         let word = try words.next(what)
         if let place = try options.etcd.place(of: word) { return Side(place: place) }
-        return try word.contains("/") ? Side(file: word) : Side(place: options.suites().place(of: word))
+        return try word.contains("/") ? Side(file: word) : Side(place: options.place(of: word), isSuite: true)
     }
 }
 
 /// One side of the comparison.
 private struct Side {
     let place: any Place
+    /// Whether it is a suite, whose state `--state` means.
+    let isSuite: Bool
     private let file: String?
 
-    init(place: any Place) {
-        self.place = place
+    init(place: any Place, isSuite: Bool = false) {
+        (self.place, self.isSuite) = (place, isSuite)
         file = nil
     }
 
     /// Creates the side of a preferences file, or of a file of any format that can be imported.
     init(file path: String) throws {
         place = try FilePlace(file: path)
+        isSuite = false
         file = path
     }
 

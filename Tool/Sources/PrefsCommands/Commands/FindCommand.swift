@@ -21,7 +21,7 @@ struct FindCommand: ParsableCommand {
         if options.file != nil {
             place = (nil, try options.place(&words))
         } else if words.count > 1, let suite = words.popFirst() {
-            place = (suite, try options.suites().place(of: suite))
+            place = (suite, try options.place(of: suite))
         }
         let text = try words.next("the text to find").lowercased()
         guard !text.isEmpty else { throw Failure(.usage, "the text to find is empty; `prefs read` shows everything") }

@@ -86,7 +86,8 @@ struct ImportCommand: ParsableCommand {
     }
 
     private func foundationFile(of suite: String?) throws -> String {
-        guard let suite, let path = try options.suites().foundationFile(of: suite) else {
+        // UserDefaults has no state.
+        guard let suite, !options.state, let path = try options.suites().foundationFile(of: suite) else {
             throw Failure(.usage, "the source is missing; name a file, or - for standard input")
         }
         guard access(path.pathBytes, F_OK) == 0 else {
