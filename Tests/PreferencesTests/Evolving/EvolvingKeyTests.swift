@@ -1,12 +1,6 @@
 import Preferences
 import Testing
 
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
-
 /// Dictionaries whose keys aren't texts in the type, or aren't ones that a stored dictionary can have.
 struct EvolvingKeyTests {
     private enum Slot: Int, Codable { case one = 1, two }
