@@ -113,8 +113,8 @@ struct DraftEdit: Sendable {
     private let new: PropertyListValue?
     /// The preference, unless the value was set by name.
     private let preference: DeclaredChecks.Preference?
-    /// The name and the former ones, under the first of which the value is stored.
-    private let names: [String]
+    /// The name and the former ones.
+    fileprivate let names: [String]
     /// What `new` is compared with: the value at the first edit, with what others have changed besides since; nil if there was none, or
     /// it wasn't known.
     private var base: PropertyListValue?
@@ -136,21 +136,21 @@ struct DraftEdit: Sendable {
     ///
     /// - Parameters:
     ///   - understood: What it is set over, if it is a preference's.
+    ///   - names: The name and the former ones.
     ///   - earlier: The edit that this one replaces.
-    ///   - own: Returns the value that the store itself has under a name.
+    ///   - stored: The stored value under the first of the names that has one.
     init(
         _ new: PropertyListValue?,
-        of name: String,
+        of names: [String],
         over understood: Understood?,
         after earlier: DraftEdit?,
-        _ own: (String) -> PropertyListValue?
+        _ stored: PropertyListValue?
     ) {
         self.new = new
+        self.names = names
         preference = understood?.preference
-        names = [name] + (understood?.formerNames ?? [])
         number = (earlier?.number ?? 0) + 1
         applied = (earlier?.applied ?? []).map { Applied(attempt: $0.attempt, value: $0.value, isOfThisEdit: false) }
-        let stored = Self.first(of: names, own)
         replaced = stored
         base = stored
         if let understood, let new, let shown = understood.shown {
@@ -176,11 +176,9 @@ struct DraftEdit: Sendable {
         return isApplied && applied.isOfThisEdit ? nil : rest
     }
 
-    /// Returns the value to store.
-    ///
-    /// - Parameter own: Returns the value that the store itself has under a name.
-    func joined(to own: (String) -> PropertyListValue?) -> PropertyListValue? {
-        let stored = Self.first(of: names, own)
+    /// Returns the value to store over the stored one, which is that under the first of the names that has one.
+    @inline(never)
+    func joined(to stored: PropertyListValue?) -> PropertyListValue? {
         // Stored by `apply()`, which is about to end.
         if let applied = applied.last(where: { $0.value == stored }) { return applied.isOfThisEdit ? stored : new }
         guard let new, let stored, stored != replaced, let base = base(in: stored) else { return new }
@@ -189,12 +187,6 @@ struct DraftEdit: Sendable {
         var merge = ValueMerge()
         merge.isBaseOther = true
         return merge.merged(new, base, into: stored) { _ in true }
-    }
-
-    /// Returns the value under the first of the names that has one.
-    private static func first(of names: [String], _ own: (String) -> PropertyListValue?) -> PropertyListValue? {
-        for name in names { if let value = own(name) { return value } }
-        return nil
     }
 
     /// Returns what the edit is compared with; of an edit over nothing, over which others have stored a value since, with the parts that
@@ -277,27 +269,26 @@ extension PropertyListValue {
         case (.array(let elements), .array(let others)):
             var known: [PropertyListValue] = []
             if case .array(let elements) = base { known = elements }
-            var counts = known.reduce(into: [PropertyListValue: Int]()) { $0[$1, default: 0] += 1 }
-            var left = others.reduce(into: [PropertyListValue: Int]()) { $0[$1, default: 0] += 1 }
-            for (element, count) in counts { left[element, default: 0] -= count }
-            let parts = elements.filter { element in
-                if counts[element, default: 0] > 0 {
-                    counts[element, default: 0] -= 1
-                } else if left[element, default: 0] > 0 {
-                    left[element, default: 0] -= 1
-                } else {
-                    return false
-                }
-                return true
-            }
+            var (counts, left) = (Self.counts(of: known), Self.counts(of: others))
+            for element in known { _ = Self.take(element, from: &left) }
+            let parts = elements.filter { Self.take($0, from: &counts) || Self.take($0, from: &left) }
             // With those that were removed.
-            let removed = known.filter { element in
-                counts[element, default: 0] -= 1
-                return counts[element, default: 0] >= 0
-            }
-            return .array(parts + removed)
+            return .array(parts + known.filter { Self.take($0, from: &counts) })
         default: return base
         }
+    }
+
+    @inline(never)
+    private static func counts(of elements: [PropertyListValue]) -> [PropertyListValue: Int] {
+        elements.reduce(into: [:]) { $0[$1, default: 0] += 1 }
+    }
+
+    /// Counts one of equal elements less; returns false if none is left.
+    @inline(never)
+    private static func take(_ element: PropertyListValue, from counts: inout [PropertyListValue: Int]) -> Bool {
+        guard let count = counts[element], count > 0 else { return false }
+        counts[element] = count - 1
+        return true
     }
 
     /// Returns whether both are dictionaries or both lists, so that they can be merged.
@@ -392,14 +383,16 @@ private final class DraftBackend: PreferenceBackend {
                 return stored[name]
             }
             let values = (names ?? Set(stored.keys).union(state.edits.keys)).reduce(into: [:]) { values, name in
-                values[name] = state.edits[name].map { $0.joined(to: own) } ?? own(name)
+                values[name] = state.edits[name].map { $0.joined(to: first(of: $0.names, own)) } ?? own(name)
             }
             let asked = Set(changes.keys).union(condition.values.keys)
             state.host?.collect(Dictionary(uniqueKeysWithValues: asked.map { ($0, values[$0]) }))
             guard condition.holds(for: values) else { return PreferenceBackendCommit(isStored: false) }
             for (name, new) in changes {
                 let understood = new == nil ? nil : preferences[name].map { self.understood(of: name, $0) }
-                state.edits[name] = DraftEdit(new, of: name, over: understood, after: state.edits[name], own)
+                let names = [name] + (understood?.formerNames ?? [])
+                let stored = first(of: names, own)
+                state.edits[name] = DraftEdit(new, of: names, over: understood, after: state.edits[name], stored)
             }
             // Where others have changed the value since the first edit, it isn't shown as it was set.
             state.host?.noteApplied()
@@ -409,6 +402,7 @@ private final class DraftBackend: PreferenceBackend {
     }
 
     /// Returns what a preference's value is set over, apart from the edits.
+    @inline(never)
     private func understood(of name: String, _ preference: DeclaredChecks.Preference) -> DraftEdit.Understood {
         let formerNames = preference.formerNames()
         let list = original.layers
@@ -424,7 +418,7 @@ private final class DraftBackend: PreferenceBackend {
             var (old, new) = ([String: PropertyListValue](), [String: PropertyListValue]())
             for (name, edit) in state.edits {
                 let stored = layer.value(of: name)
-                let value = edit.joined(to: layer.value)
+                let value = edit.joined(to: first(of: edit.names, layer.value))
                 if stored != value { (old[name], new[name]) = (stored, value) }
             }
             return (old, new)
@@ -449,7 +443,7 @@ private final class DraftBackend: PreferenceBackend {
         for name in edits.keys.sortedByBytes {
             guard let edit = edits[name] else { continue }
             let stored = transaction.ownValue(of: name)
-            let value = edit.joined { transaction.ownValue(of: $0) }
+            let value = edit.joined(to: first(of: edit.names) { transaction.ownValue(of: $0) })
             if let value { try core.check(value, of: name) }
             if value != stored { transaction[name] = value }
             state.withLock { $0.edits[name]?.note(value, in: attempt, of: edit.number) }
@@ -482,12 +476,22 @@ private final class DraftBackend: PreferenceBackend {
         host?.changed([:])
     }
 
+    @inline(never)
     private func value(of name: String, _ state: State) -> PropertyListValue? {
-        state.edits[name].map { $0.joined(to: layer.value) } ?? layer.value(of: name)
+        state.edits[name].map { $0.joined(to: first(of: $0.names, layer.value)) } ?? layer.value(of: name)
     }
 
     private func values(_ state: State) -> [String: PropertyListValue] {
         let stored = layer.listed(layer.source.contents)
-        return state.edits.reduce(into: stored) { $0[$1.key] = $1.value.joined { stored[$0] } }
+        return state.edits.reduce(into: stored) { values, edit in
+            values[edit.key] = edit.value.joined(to: first(of: edit.value.names) { stored[$0] })
+        }
     }
+}
+
+/// Returns the value of the first of the names that has one.
+@inline(never)
+private func first(of names: [String], _ value: (String) -> PropertyListValue?) -> PropertyListValue? {
+    for name in names { if let value = value(name) { return value } }
+    return nil
 }
