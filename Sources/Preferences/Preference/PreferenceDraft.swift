@@ -99,7 +99,7 @@ extension PreferenceStore {
 
 /// The change of one name in a draft.
 struct DraftEdit: Sendable {
-    /// What a preference's value was set over.
+    /// A preference that was set, and its value before.
     struct Understood {
         let preference: DeclaredChecks.Preference
         /// The names under which the preference is read, too.
@@ -115,7 +115,7 @@ struct DraftEdit: Sendable {
     private let preference: DeclaredChecks.Preference?
     /// The name and the former ones.
     fileprivate let names: [String]
-    /// What `new` is compared with: the value at the first edit, with what others have changed besides since; nil if there was none, or
+    /// The value that `new` is compared with: that at the first edit, with what others have changed besides since; nil if there was none, or
     /// it wasn't known.
     private var base: PropertyListValue?
     /// The stored value at the last edit; as long as it is stored, `new` takes its place.
@@ -135,7 +135,7 @@ struct DraftEdit: Sendable {
     /// Creates an edit of a name.
     ///
     /// - Parameters:
-    ///   - understood: What it is set over, if it is a preference's.
+    ///   - understood: The preference and its value before; nil if the name is set.
     ///   - names: The name and the former ones.
     ///   - earlier: The edit that this one replaces.
     ///   - stored: The stored value under the first of the names that has one.
@@ -308,7 +308,7 @@ private final class DraftBackend: PreferenceBackend {
     private let own: PreferenceStore
     private let original: StoreCore
     private let state = Lock(State())
-    /// What the draft's store knows of its preferences, once it is there.
+    /// The preferences of the draft's store, once it is there.
     private let checks = Lock<DeclaredChecks?>(nil)
 
     private struct State {

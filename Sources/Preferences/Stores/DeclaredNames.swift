@@ -136,7 +136,7 @@ struct DeclaredChecks: Sendable {
         let preferences = Lock<[String: Preference]>([:])
     }
 
-    /// What is known of a preference without its type.
+    /// A preference without its type.
     final class Preference: Sendable {
         let form: CodedForm
         /// Returns the names under which it is read, too.

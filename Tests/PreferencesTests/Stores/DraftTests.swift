@@ -197,7 +197,7 @@ struct DraftTests {
         #expect(store["frame"]?[member: "later"] == 1 && store["frame"]?[member: "y"] == 7)
     }
 
-    /// What another version or an older program has stored may lack members, stand under a former name, or in another layer.
+    /// A stored value may lack members, stand under a former name, or in another layer.
     @Test(
         arguments: [
             [:], ["frame": ["x": 0]], ["frame": ["x": 0, "y": 0]], ["window": ["x": 0, "later": 1]],
