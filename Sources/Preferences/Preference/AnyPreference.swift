@@ -200,7 +200,7 @@ extension Preference: DeclaredPreference {
         )
         let shown = [problems, parts].map { $0.map { isSecret($0.value) ? $0.redacted(as: Value.self) : $0 } }
         store.resolved.report(unreadable: shown[0], name: name)
-        store.resolved.report(shown[1], name: name)
+        store.resolved.report(unreadable: shown[1], name: name)
         return try declaration.encodeUnchecked(value ?? defaultValue)
     }
 

@@ -134,7 +134,7 @@ extension Preference {
         let (value, used, problems, parts) = declaration.read(candidates, isReporting: isReporting)
         if isReporting {
             store.report(unreadable: problems, name: name)
-            store.report(parts, name: name)
+            store.report(unreadable: parts, name: name)
         }
         return (value ?? defaultValue, used)
     }

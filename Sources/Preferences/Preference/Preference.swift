@@ -106,9 +106,11 @@ extension Preference {
         return declaration.store.core.ownValue(ofPreference: declaration.name) != nil
     }
 
-    /// The stored value, even if it can't be decoded, or `nil` if nothing is stored.
+    /// The stored form of the value, or `nil` if nothing is stored; if no stored value can be used, the strongest layer's.
     public var storedValue: PropertyListValue? {
-        declaration.store.resolved.core.candidates(for: declaration.name).1.first?.value
+        let declaration = declaration.resolved
+        let candidates = declaration.store.core.candidates(for: declaration.name).1
+        return (candidates.first(where: declaration.canRead) ?? candidates.first)?.value
     }
 
     /// The store or layer that the value comes from now.
@@ -151,10 +153,11 @@ extension Preference {
         let core = declaration.store.core
         // Looked at first: another thread may open the store, or the user unlock the device, behind the reading of the candidates.
         let isReadable = core.isReadable
-        let candidates = declaration.register().candidates
-        if isReadable { return try declaration.readStrictly(candidates) }
-        try core.checkOpened(for: declaration.name)
-        return try declaration.readStrictly(declaration.register().candidates)
+        if !isReadable {
+            _ = declaration.register()
+            try core.checkOpened(for: declaration.name)
+        }
+        return try declaration.loadStrictly()
     }
 
     /// Stores a value, or removes the stored one if `value` is `nil`.
@@ -169,6 +172,7 @@ extension Preference {
         if let store = declaration.store.isolated { return try Preference(declaration.bound(to: store)).write(value) }
         guard declaration.member == nil else { return try declaration.replace(with: value) }
         let stored = try declaration.encode(value)
+        declaration.noteStrongerValue(in: declaration.store.core)
         do throws(PreferenceError) {
             let core = declaration.store.core
             guard !declaration.dependsOnStored(stored) else { return try declaration.store(stored) }
@@ -205,6 +209,7 @@ extension Preference {
         }
         guard declaration.member == nil else { return try await declaration.replaceSuspending(with: value) }
         let stored = try declaration.encode(value)
+        declaration.noteStrongerValue(in: core)
         do throws(PreferenceError) {
             guard !declaration.dependsOnStored(stored) else {
                 return try await declaration.storeSuspending(stored, call)

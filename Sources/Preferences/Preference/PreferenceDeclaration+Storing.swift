@@ -307,6 +307,7 @@ extension PreferenceDeclaration {
         _ body: (StoredCandidates) throws -> (PropertyListValue?, Result)
     ) throws -> Result {
         let core = store.core
+        noteStrongerValue(in: core)
         let call = core.beginCall(.update)
         var retry = Retry()
         while true {
@@ -354,6 +355,7 @@ extension PreferenceDeclaration {
     ) async throws -> Result {
         let core = store.core
         guard let call = core.beginSuspendingCall(.update) else { return try updateStored(body) }
+        noteStrongerValue(in: core)
         var retry = Retry()
         while true {
             let candidates = try await core.base(for: name, suspending: call)

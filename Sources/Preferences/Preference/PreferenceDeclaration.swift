@@ -169,16 +169,55 @@ final class PreferenceDeclaration<Value: Sendable>: Sendable {
         }
         while true {
             let (candidates, ticket, isKept) = register()
-            let (value, _, problems, parts) = read(candidates)
+            let (value, used, problems, parts) = read(candidates)
             let replaced = isKept ? keep(value, ticket: ticket) : nil
             // Releases the replaced value here, without the lock: its `deinit` may be the program's code.
             withExtendedLifetime(replaced) {}
-            if !parts.isEmpty { store.report(parts, name: name) }
-            guard !problems.isEmpty else { return value }
-            store.report(unreadable: problems, name: name)
-            // From here on, a change in a layer below the unreadable value notifies observers; an earlier one is read now.
-            if store.core.state.withLock({ _ in slot.isUnchanged(since: ticket) }) { return value }
+            if !parts.isEmpty { store.report(unreadable: parts, name: name) }
+            if !problems.isEmpty { store.report(unreadable: problems, name: name) }
+            if candidates.first === used || noteFirstUnused(but: used, since: ticket) { return value }
         }
+    }
+
+    /// Reads the store strictly, as `readStrictly` does, and registers with Observation.
+    func loadStrictly() throws(PreferenceError) -> Value? {
+        while true {
+            let (candidates, ticket, _) = register()
+            let (value, used, problems, _) = read(candidates)
+            guard candidates.first === used || noteFirstUnused(but: used, since: ticket) else { continue }
+            if used == nil, let problem = problems.first { throw problem.reason }
+            return value
+        }
+    }
+
+    /// Records that a read didn't use the strongest candidate but `used`, if any: from here on, a change in a layer below that one
+    /// notifies the readers. Returns false if there was an earlier change, so that the read has to be repeated.
+    @inline(never)
+    private func noteFirstUnused(but used: StoredCandidate?, since ticket: UInt64) -> Bool {
+        let core = store.core
+        let list = core.layers
+        return core.state.withLock { state in
+            state.noteFirstUnused(name, but: used, in: list)
+            return slot.isUnchanged(since: ticket)
+        }
+    }
+
+    /// Records, before a set in the store of `core`, which value above the writable layer is used, so that one that can't be isn't said to
+    /// hide the set value.
+    @inline(__always)
+    func noteStrongerValue(in core: StoreCore) {
+        let list = core.layers
+        if list.base > 0 { noteStrongerValue(in: core, list) }
+    }
+
+    @inline(never)
+    private func noteStrongerValue(in core: StoreCore, _ list: LayerList) {
+        // Without opening anything: a set in a task must not wait here.
+        let candidates = core.state.withLock { list.candidates(for: name, formerly: $0.formerNames[name]) }
+        guard let first = candidates.first, list.layerAboveWritable(of: first) != nil else { return }
+        let used = candidates.first(where: canRead)
+        guard used !== first else { return }
+        core.state.withLock { $0.noteFirstUnused(name, but: used, in: list) }
     }
 
     /// Reports, once each, that a deprecated preference has a value, and that a person wrote the value under a former name.

@@ -50,6 +50,7 @@ public struct PreferenceTransaction {
                     preference.declaration.encode(newValue, over: candidates(of: preference)),
                     as: preference.name
                 )
+                preference.declaration.noteStrongerValue(in: core)
             } catch {
                 fail(error)
             }
@@ -127,6 +128,7 @@ public struct PreferenceTransaction {
         do throws(PreferenceError) {
             let own = candidates(of: preference).filter { $0.layer == nil }
             try store(preference.declaration.encode(value, over: own), as: preference.name)
+            preference.declaration.noteStrongerValue(in: core)
         } catch {
             fail(error)
         }

@@ -229,6 +229,12 @@ final class LayerList: Sendable {
         return contents
     }
 
+    /// Returns the name of a candidate's layer if that is above the writable one.
+    func layerAboveWritable(of candidate: StoredCandidate) -> String? {
+        guard let layer = candidate.layer else { return nil }
+        return layers[..<base].first { $0.source === candidate.source && $0.name == layer.name }?.name
+    }
+
     func candidate(
         _ value: PropertyListValue,
         at index: Int,

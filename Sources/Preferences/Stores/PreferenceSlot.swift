@@ -240,15 +240,17 @@ final class PreferenceNode: @unchecked Sendable {  // used under its store's loc
     /// Whether a declaration of the name exists.
     var isDeclared: Bool { slots.contains { $0.cell.isUsed } }
 
-    /// Whether a read failed to decode the stored value, or that of the strongest layer, since it last changed.
-    @exclusivity(unchecked) private(set) var isUnreadable = false
+    /// Whether a read didn't use the strongest stored value since that last changed: it can't be used, or counts as absent.
+    @exclusivity(unchecked) private(set) var isFirstUnused = false
+    /// The layer above the writable one whose value was used then, if any.
+    @exclusivity(unchecked) private(set) var hidingLayer: String?
 
     /// Invalidates all slots of the name after a change, and returns whether readers tracking the name must be notified.
     ///
     /// - Parameter isShown: Whether the change alters what the name reads as; false if a stronger layer's value hides it.
     func invalidate(isShown: Bool) -> Bool {
-        let mustNotify = isShown || isUnreadable
-        if isShown { isUnreadable = false }
+        let mustNotify = isShown || isFirstUnused
+        if isShown { isFirstUnused = false }
         invalidate()
         return mustNotify
     }
@@ -276,7 +278,8 @@ final class PreferenceNode: @unchecked Sendable {  // used under its store's loc
         return cell
     }
 
-    func noteUnreadable() { isUnreadable = true }
+    /// Records that the strongest stored value isn't used, but that of another layer, which may be one above the writable layer.
+    func noteFirstUnused(hiddenBy layer: String?) { (isFirstUnused, hidingLayer) = (true, layer) }
 
     /// Makes all slots of the name stale in a child of `fork`.
     func startInChild() {

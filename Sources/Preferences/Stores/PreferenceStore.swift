@@ -299,16 +299,9 @@ extension PreferenceStore {
         core.report(error)
     }
 
-    /// Reports values that can't be read; each handler receives each of them once until the value changes.
+    /// Reports values that can't be read, or parts of them; each handler receives each of them once until the value changes.
     func report(unreadable problems: [UnreadableValue], name: String) {
-        guard !problems.isEmpty else { return }
-        core.state.withLock { $0.noteUnreadable(name) }
-        report(problems, name: name)
-    }
-
-    /// Reports parts of values that can't be read, as `report(unreadable:name:)` does.
-    func report(_ parts: [UnreadableValue], name: String) {
-        for part in parts { core.report(part, of: name) }
+        for problem in problems { core.report(problem, of: name) }
     }
 }
 

@@ -174,11 +174,7 @@ struct StoreState {
         var errors: [PreferenceError] = []
         changes.forEach { change in
             guard change.new != nil, let name = list.writableLayer?.preferenceName(of: change.name),
-                !(nodes[name]?.isUnreadable ?? false),
-                let layer = list.layers[..<list.base].first(where: { layer in
-                    layer.value(of: name) != nil || formerNames[name].contains { layer.value(of: $0) != nil }
-                })?.name,
-                reportedHidden.insert(name).inserted
+                let layer = hidingLayer(of: name, in: list), reportedHidden.insert(name).inserted
             else { return }
             errors.append(
                 PreferenceError(
@@ -189,6 +185,14 @@ struct StoreState {
             )
         }
         return errors
+    }
+
+    /// Returns the layer above the writable one whose value is used, as far as it is known which values can be.
+    private func hidingLayer(of name: String, in list: LayerList) -> String? {
+        if let node = nodes[name], node.isFirstUnused { return node.hidingLayer }
+        return list.layers[..<list.base].first { layer in
+            layer.value(of: name) != nil || formerNames[name].contains { layer.value(of: $0) != nil }
+        }?.name
     }
 }
 
@@ -256,9 +260,9 @@ extension StoreState {
     /// The number of names that have a node.
     var nodeCount: Int { nodes.count }
 
-    /// Records that a name's stored value can't be read.
-    mutating func noteUnreadable(_ name: String) {
-        nodes.node(of: name).noteUnreadable()
+    /// Records that a name's strongest stored value isn't used, but `used`, if any.
+    mutating func noteFirstUnused(_ name: String, but used: StoredCandidate?, in list: LayerList) {
+        nodes.node(of: name).noteFirstUnused(hiddenBy: used.flatMap(list.layerAboveWritable))
     }
 
     /// Records names that were declared secret; returns whether one is new.

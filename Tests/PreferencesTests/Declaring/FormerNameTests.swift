@@ -40,7 +40,7 @@ struct FormerNameTests {
         #expect(player.volume == value)
         #expect(player.$volume.isSet == !stored.isEmpty)
         #expect(player.$volume.source == (stored.isEmpty ? .default : .store))
-        #expect(player.$volume.storedValue == (stored["volume"] ?? stored["loudness"] ?? stored["vol"]))
+        #expect(player.$volume.storedValue == (stored.isEmpty ? nil : .integer(Int64(value))))
     }
 
     @Test
