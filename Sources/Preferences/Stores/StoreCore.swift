@@ -321,7 +321,7 @@ extension StoreCore {
         } else {
             (list, call) = try preparedLayers(for: changes, call)
         }
-        guard let writable = list.uncountedWritable else { throw PreferenceError(readOnly: list) }
+        guard let writable = list.uncountedWritable else { throw PreferenceError(readOnly: list, changes.onlyName) }
         if !FeedbackDepth.isFree { try checkUse(for: changes, isSet: reads?.condition.isOfMerge ?? true) }
         if !list.isPlain {
             for layer in list.layers where layer.isManaged { try layer.source.checkPolicy(call) }
@@ -406,14 +406,14 @@ extension Source {
 }
 
 extension PreferenceError {
-    fileprivate init(readOnly list: LayerList) {
+    fileprivate init(readOnly list: LayerList, _ name: String?) {
         let message =
             if list.layers.count == 1, let layer = list.layers.first {
                 "the \(layer.name) store can't be written; nothing was changed"
             } else {
                 "all layers of the store are read-only; nothing was changed. Add a writable layer, such as a file or a memory store"
             }
-        self.init(.readOnly, message)
+        self.init(.readOnly, name: name, message)
     }
 
     init(managed name: String) {

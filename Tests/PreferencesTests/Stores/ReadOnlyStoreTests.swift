@@ -182,4 +182,23 @@ struct ReadOnlyStoreTests {
         }
         #expect(try folder.names().sorted() == ["folder", "foreign", "newer", "theirs"])
     }
+
+    /// Each way to change one preference names it.
+    @Test
+    func errorNamesThePreference() throws {
+        let store = PreferenceStore.layered([PreferenceStore.inMemory(["v": 3]).readOnly()])
+        let reports = Recorder<PreferenceError>()
+        store.issueHandler = { reports.record($0) }
+        let v = Preference("v", default: 5, in: store)
+        let changes: [() throws -> Void] = [
+            { try v.write(4) }, { try store.write(4, for: "v") }, { try v.update { $0 = 4 } },
+            { try store.transaction { $0[v] = 4 } }, { try AnyPreference(v).write(4) },
+        ]
+        for change in changes {
+            let error = #expect(throws: PreferenceError.self) { try change() }
+            #expect(error?.code == .readOnly && error?.name == "v")
+        }
+        store.reset(v)
+        #expect(reports.elements.map(\.name) == ["v"])
+    }
 }
