@@ -151,9 +151,7 @@ public struct PreferenceTransaction {
     public var contents: [String: PropertyListValue] {
         mutating get {
             noteReadOfAll()
-            var contents = snapshot.contents
-            for (name, value) in changes { contents[name] = value }
-            return contents
+            return snapshot.contents(after: changes)
         }
     }
 

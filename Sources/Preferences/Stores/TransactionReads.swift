@@ -85,8 +85,18 @@ package struct StoreSnapshot: Sendable {
     }
 
     /// All listed values, by name.
-    var contents: [String: PropertyListValue] {
-        list.contents(from: base) { values[$0 - base].dictionary }
+    var contents: [String: PropertyListValue] { contents(after: [:]) }
+
+    /// Returns all listed values, by name.
+    ///
+    /// - Parameter changes: The values to assume in the writable layer.
+    func contents(after changes: [String: PropertyListValue?]) -> [String: PropertyListValue] {
+        list.contents(from: base) { index in
+            var values = values[index - base].dictionary
+            guard index == list.writableIndex else { return values }
+            for (name, value) in changes { values[list.layers[index].spelled(name)] = value }
+            return values
+        }
     }
 
     /// Returns the values of all layers together, each under its stored name after what `key` returns for the layer; nil leaves it out.

@@ -379,4 +379,17 @@ struct LayeredStoreTests {
         #expect(above.elements.count == 1)
         #expect(own.elements.map(\.code) == [.damaged])
     }
+
+    @Test
+    func transactionListsTheWeakerValueAfterARemoval() throws {
+        let store = PreferenceStore.layered([
+            .inMemory(["k": 1, "own": 1]), PreferenceStore.inMemory(["k": 2]).readOnly(),
+        ])
+        try store.transaction { transaction in
+            transaction["k"] = nil
+            transaction["own"] = nil
+            #expect(transaction.contents == ["k": 2] && transaction.names == ["k"])
+        }
+        #expect(store.contents == ["k": 2])
+    }
 }
