@@ -119,10 +119,10 @@ extension PreferenceStore {
         let core = resolved.core
         if core.beginSuspendingCall(.migrate) != nil { try core.load(.migrate) }
         guard !dryRun else { return try steps.rehearse(on: core) }
-        let before = core.contents
-        for step in steps.all { try core.transact(.migrate) { try steps.run(step, in: &$0) } }
+        var changes = OwnChanges()
+        for step in steps.all { changes.append(try core.transact(.migrate) { try steps.run(step, in: &$0) }) }
         try core.layers.writable?.flush(StoreCall(.migrate))
-        return PreferenceStoreChange(from: before, to: core.contents, in: core)
+        return PreferenceStoreChange(changes, in: core)
     }
 
     /// Brings the store's data to a version, as the blocking form does; the task is suspended while a backend with a timeout is
@@ -144,10 +144,10 @@ extension PreferenceStore {
         let store = resolved
         if store.core.beginSuspendingCall(.migrate) != nil { try await store.load() }
         guard !dryRun else { return try steps.rehearse(on: store.core) }
-        let before = store.contents
-        for step in steps.all { try await store.transaction { try steps.run(step, in: &$0) } }
+        var changes = OwnChanges()
+        for step in steps.all { changes.append(try await store.transaction { try steps.run(step, in: &$0) }) }
         try await store.flush()
-        return PreferenceStoreChange(from: before, to: store.contents, in: store.core)
+        return PreferenceStoreChange(changes, in: store.core)
     }
 }
 
@@ -172,8 +172,13 @@ private struct MigrationSteps {
         self.version = version
     }
 
-    /// Runs a step unless it has run on the store.
-    func run(_ step: PreferenceMigration, in transaction: inout PreferenceTransaction) throws {
+    /// Runs a step unless it has run on the store; returns the changes of the transaction so far.
+    func run(_ step: PreferenceMigration, in transaction: inout PreferenceTransaction) throws -> OwnChanges {
+        try runUnlessDone(step, in: &transaction)
+        return transaction.ownChanges
+    }
+
+    private func runUnlessDone(_ step: PreferenceMigration, in transaction: inout PreferenceTransaction) throws {
         let current = try Self.version(in: &transaction)
         guard current ?? 0 <= version else {
             throw PreferenceError(
@@ -218,14 +223,13 @@ private struct MigrationSteps {
     /// Returns the changes that the steps would make to an open store, and stores nothing.
     func rehearse(on core: StoreCore) throws -> PreferenceStoreChange {
         let (snapshot, unread) = try core.checkedSnapshot()
-        let before = snapshot.contents
-        var transaction = try RunningBody.run(.transaction, in: core) { running in
+        let transaction = try RunningBody.run(.transaction, in: core) { running in
             var transaction = PreferenceTransaction(on: core, snapshot, unread: unread, in: running)
-            for step in all { try run(step, in: &transaction) }
+            for step in all { try runUnlessDone(step, in: &transaction) }
             return transaction
         }
         if let failure = transaction.failure { throw failure }
-        return PreferenceStoreChange(from: before, to: transaction.contents, in: core)
+        return PreferenceStoreChange(transaction.ownChanges, in: core)
     }
 
     private static func version(in transaction: inout PreferenceTransaction) throws(PreferenceError) -> Int? {
@@ -254,17 +258,13 @@ extension PreferenceMigration {
 }
 
 extension PreferenceStoreChange {
-    /// Creates the difference between two states of a store.
-    init(
-        from old: [String: PropertyListValue],
-        to new: [String: PropertyListValue],
-        in core: StoreCore
-    ) {
-        let names = Set(old.keys).union(new.keys).filter { old[$0] != new[$0] }
+    /// Creates the change that the changes of a store's own values make together.
+    fileprivate init(_ changes: OwnChanges, in core: StoreCore) {
+        let names = Set(changes.new.keys.filter { changes.old[$0] != changes.new[$0] })
         self.init(
             names: names,
-            old: old.filter { names.contains($0.key) },
-            new: new.filter { names.contains($0.key) },
+            old: changes.old.compactMapValues { $0 }.filter { names.contains($0.key) },
+            new: changes.new.compactMapValues { $0 }.filter { names.contains($0.key) },
             origin: .local,
             secretNames: core.secretNames(among: names)
         )

@@ -101,6 +101,14 @@ public struct PreferenceTransaction {
         }
     }
 
+    /// The values that the store itself has under the changed names, before and after the changes.
+    var ownChanges: OwnChanges {
+        OwnChanges(
+            old: Dictionary(uniqueKeysWithValues: changes.keys.map { ($0, snapshot.ownValue(of: $0)) }),
+            new: changes
+        )
+    }
+
     /// Whether the store lists only names that it was asked for.
     var isQueriedByName: Bool { core.newest.layers.writable?.isQueriedByName ?? false }
 
@@ -212,6 +220,18 @@ public struct PreferenceTransaction {
 
     private mutating func fail(_ error: PreferenceError) {
         if firstFailure == nil { firstFailure = error }
+    }
+}
+
+/// The changes that one transaction or several make to a store's own values.
+struct OwnChanges {
+    private(set) var old: [String: PropertyListValue?] = [:]
+    private(set) var new: [String: PropertyListValue?] = [:]
+
+    /// Adds the changes of the next transaction.
+    mutating func append(_ next: OwnChanges) {
+        old.merge(next.old) { first, _ in first }
+        new.merge(next.new) { _, last in last }
     }
 }
 

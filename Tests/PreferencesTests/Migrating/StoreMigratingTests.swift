@@ -111,4 +111,49 @@ struct StoreMigratingTests {
             #expect(stores[0]["preferences.version"] == 20)
         }
     }
+
+    /// A migration changes own values only, whatever other layers show, and the dry run says the same.
+    @Test
+    func resultHasTheOwnValuesOverOtherLayers() async throws {
+        struct Player: PreferenceGroup {
+            @Preference("volume") var volume = 5
+            @Preference("name") var name: String?
+        }
+        let weaker = PreferenceStore.inMemory(["name": "weak", "volume": 1]).readOnly()
+        func store() -> PreferenceStore {
+            .layered([
+                PreferenceStore.inMemory(["volume": 1, "preferences.version": 1]).readOnly(),
+                .inMemory(["volume": 3, "name": "x"]), weaker,
+            ])
+        }
+        for isTrial in [true, false] {
+            let (first, second) = (store(), store())
+            func steps(_ store: PreferenceStore) -> [PreferenceMigration] {
+                let player = Player(in: store)
+                return [.init(1) { $0[player.$volume]? *= 10 }, .init(2) { $0[player.$name] = nil }]
+            }
+            func blocking() throws -> PreferenceStoreChange {
+                try first.migrate(to: 2, steps: steps(first), dryRun: isTrial)
+            }
+            let changes = [
+                try blocking(), try await second.migrate(to: 2, steps: steps(second), dryRun: isTrial),
+            ]
+            for change in changes {
+                #expect(change.names == ["volume", "name", "preferences.version"])
+                #expect(change.old == ["volume": 3, "name": "x"])
+                #expect(change.new == ["volume": 30, "preferences.version": 2])
+            }
+        }
+    }
+
+    /// Several steps that together change nothing, but for the version.
+    @Test(arguments: [true, false])
+    func stepsThatUndoEachOtherChangeNothing(isTrial: Bool) throws {
+        let store = PreferenceStore.inMemory(["a": 1])
+        let steps: [PreferenceMigration] = [
+            .init(1) { $0.move(from: "a", to: "b") }, .init(2) { $0.move(from: "b", to: "a") },
+        ]
+        let change = try store.migrate(to: 2, steps: steps, dryRun: isTrial)
+        #expect(change.names == ["preferences.version"])
+    }
 }
