@@ -294,12 +294,19 @@ extension PreferenceDeclaration {
     fileprivate func member<Member: Sendable>(
         at keyPath: any WritableKeyPath<Value, Member> & Sendable
     ) -> ValueMember<Member> {
-        ValueMember(
-            keyPath: member?.keyPath.appending(path: keyPath) ?? keyPath,
+        nonisolated(unsafe) let path = member?.keyPath.appending(path: keyPath) ?? keyPath
+        return ValueMember(
+            keyPath: path,
             rules: member == nil ? options?.slotIdentity : member?.rules,
             enclosingDeclarations: [ObjectIdentifier(self)] + (member?.enclosingDeclarations ?? []),
             decode: { (stored, problems, isText) throws(PreferenceError) in
                 try self.decode(stored, &problems, isText: isText)?[keyPath: keyPath]
+            },
+            isStored: { (value, stored, part) in
+                self.stores(
+                    part ?? MemberSet(form: value.flatMap { self.coding.form.part(of: $0) }, keyPath: path),
+                    in: stored
+                )
             },
             merge: { (candidates) throws(PreferenceError) in try self.merge(over: candidates) }
         ) { (new, candidates, part) throws(PreferenceError) in

@@ -246,8 +246,8 @@ extension PreferenceDeclaration {
         return value
     }
 
-    /// Returns the value of the first candidate that can be decoded, without applying the rules, and what can't be decoded; the value is
-    /// nil if none can be, or if one that is unset comes first.
+    /// Returns the value of the first candidate that isn't absent, decoded without applying the rules, and what can't be decoded; the
+    /// value is nil if that candidate is unset or can't be decoded, or doesn't store the member that is declared.
     func readOwn(_ candidates: StoredCandidates) -> (Value?, [UnreadableValue]) {
         var problems: [UnreadableValue] = []
         let isSecret = isSecret
@@ -257,9 +257,12 @@ extension PreferenceDeclaration {
             var parts: [EvolvingProblem] = []
             do throws(PreferenceError) { value = try decodeUnchecked(candidate.value, &parts) } catch {
                 problems.append(UnreadableValue(candidate, because: error, "it isn't migrated", isSecret: isSecret))
+                return true
             }
             problems += parts.map { unreadable($0, of: candidate, isSecret: isSecret) }
-            return value != nil
+            guard let decoded = value else { return false }
+            if let member, !member.isStored(decoded, candidate.value, nil) { value = nil }
+            return true
         }
         return (value, problems)
     }

@@ -28,6 +28,40 @@ extension PropertyListValue {
     }
 }
 
+extension PropertyListValue {
+    /// Returns the member of dictionaries in dictionaries at a path.
+    fileprivate func member(at path: [String]) -> PropertyListValue? {
+        path.reduce(self) { value, key in
+            guard case .dictionary(let members)? = value else { return nil }
+            return members[key]
+        }
+    }
+}
+
+extension PreferenceDeclaration {
+    /// Returns whether a stored form of the whole value has a member, rather than that being read from a default.
+    func stores(_ part: MemberSet, in stored: PropertyListValue) -> Bool {
+        if let member { return member.isStored(nil, stored, part) }
+        do {
+            let (value, reader) = try decodedWithReader(stored, fillsOnly: false)
+            guard let value, let new = try encodeUnchecked(value, isStored: true),
+                let whole = coding.form.tree(of: new), let tree = coding.form.tree(of: stored)
+            else { return true }
+            let replaced = Set(reader?.problems.lazy.filter { $0.elements == 0 }.map(\.error.codingPath) ?? [])
+            let isStored = { (path: [String]) in
+                tree.member(at: path) != nil && !path.indices.contains { replaced.contains(Array(path[...$0])) }
+            }
+            let path = "\(part.keyPath)".split(separator: ".").dropFirst().map(String.init)
+            if tree.member(at: path) != nil || whole.member(at: path) != nil { return isStored(path) }
+            // The key has another name: the form of the value shows it, unless it is nil.
+            guard part.form != nil else { return reader == nil }
+            return whole.paths(to: part.form).contains(where: isStored)
+        } catch {
+            return true  // what can't be encoded can't be compared
+        }
+    }
+}
+
 // What a set stores, a composite value merged into what is stored and for nil a value that hides weaker layers, and in which steps.
 
 extension PreferenceDeclaration {

@@ -273,6 +273,10 @@ final class ValueMember<Value: Sendable>: Sendable {
     /// Returns the member in a stored form of the whole value.
     let decode: Decode
     typealias Decode = @Sendable (PropertyListValue, inout [EvolvingProblem], Bool) throws(PreferenceError) -> Value?
+    /// Returns whether a stored form of the whole value has this member, given its decoded value; the last argument is the part of the
+    /// member that is asked for, if only one is.
+    let isStored: IsStored
+    typealias IsStored = @Sendable (Value?, PropertyListValue, MemberSet?) -> Bool
     /// Returns what merges a kept form of the whole value into a stored one; see `PreferenceDeclaration.merge(over:)`.
     let merge: @Sendable (StoredCandidates) throws(PreferenceError) -> Outbox.Merge
 
@@ -281,11 +285,13 @@ final class ValueMember<Value: Sendable>: Sendable {
         rules: ObjectIdentifier?,
         enclosingDeclarations: [ObjectIdentifier],
         decode: @escaping Decode,
+        isStored: @escaping IsStored,
         merge: @escaping @Sendable (StoredCandidates) throws(PreferenceError) -> Outbox.Merge,
         encode: @escaping Encode
     ) {
         self.merge = merge
         self.decode = decode
+        self.isStored = isStored
         self.keyPath = keyPath
         self.rules = rules
         self.enclosingDeclarations = enclosingDeclarations

@@ -34,7 +34,8 @@ extension PreferenceMigration {
         ///
         ///     $0[player.$volume]? *= 10
         ///
-        /// A `nil` that was set and a value that can't be decoded are `nil`, too. They stay as they are; the latter is reported. A new value
+        /// A `nil` that was set and a value that can't be decoded are `nil`, too, whatever is stored under a former name; so is a member
+        /// that isn't stored. They stay as they are; a value that can't be decoded is reported. A new value
         /// is stored under the name alone; it must meet the rules, and keeps the members that the type doesn't know. `nil` removes a value
         /// that could be decoded; a member is then the default's.
         public subscript<Value>(preference: Preference<Value>) -> Value? {

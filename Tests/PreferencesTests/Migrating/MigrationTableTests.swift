@@ -198,6 +198,60 @@ struct MigrationTableTests {
     }
 
     @Test
+    func undecodableValueStaysWhateverAFormerNameHas() throws {
+        let own: [String: PropertyListValue] = ["volume": "x", "vol": 7]
+        let store = PreferenceStore.inMemory(own)
+        let reports = Recorder<PreferenceError>()
+        store.issueHandler = { reports.record($0) }
+        let volume = Preference("volume", default: 5, .formerly("vol"), in: store)
+        try store.migrate(
+            to: 1,
+            steps: [
+                .init(1) {
+                    $0[volume]? *= 10
+                    $0.modify(volume) { $0 *= 10 }
+                    $0[volume] = nil
+                }
+            ]
+        )
+        #expect(store.contents == own.merging(["preferences.version": 1]) { $1 })
+        #expect(reports.elements.map(\.code) == [.unreadable])
+    }
+
+    struct Place: Codable, Equatable {
+        struct Size: Codable, Equatable { var width = 5, height = 6 }
+        enum CodingKeys: String, CodingKey { case x, y, size, depth = "z" }
+        var x = 1, y = 2, size = Size(), depth = 3
+    }
+
+    /// No default of a member is stored by a step.
+    @Test
+    func memberThatIsNotStoredIsNil() throws {
+        let own: PropertyListValue = ["x": 4, "y": "bad", "size": ["width": 7], "later": 9]
+        let store = PreferenceStore.inMemory(["place": own])
+        store.issueHandler = { _ in }
+        let place = Preference("place", default: Place(), in: store)
+        try store.migrate(
+            to: 1,
+            steps: [
+                .init(1) {
+                    #expect($0[place[\.y]] == nil && $0[place[\.depth]] == nil)
+                    #expect($0[place[\.size][\.height]] == nil && $0[place[\.size][\.width]] == 7)
+                    $0[place[\.y]]? *= 10
+                    $0[place[\.depth]]? *= 10
+                    $0[place[\.size][\.height]]? *= 10
+                }
+            ]
+        )
+        #expect(store["place"] == own)
+        try store.migrate(to: 2, steps: [.init(2) { $0[place[\.x]]? *= 10 }])
+        #expect(place.value.x == 40)
+        store["place"] = ["x": 1, "y": 2, "size": ["width": 3, "height": 4], "z": 8]
+        try store.migrate(to: 3, steps: [.init(3) { $0[place[\.depth]]? *= 10 }])
+        #expect(place.value.depth == 80)
+    }
+
+    @Test
     func nilOfAMemberLeavesTheRestOfTheValue() throws {
         struct Frame: Codable { var x = 3, y = 0 }
         let store = PreferenceStore.inMemory(["frame": ["x": 1, "y": 2, "later": 4], "preferences.version": 1])
