@@ -1,7 +1,9 @@
 #if Etcd
+import DurableFile
 import EtcdTestSupport
 import FileTestSupport
 import Foundation
+import NIOPosix
 import Preferences
 import Testing
 
@@ -165,6 +167,26 @@ struct TLSTests {
         #expect(reports.codes.count == 3)
         task.cancel()
         #expect(await task.value == nil, "the watch was disconnected when it moved")
+    }
+
+    @Test
+    func missingFileIsReportedOnceHoweverOftenItIsChecked() throws {
+        let folder = try TemporaryFolder()
+        try EtcdCertificates.run("authority right", in: folder)
+        let loops = MultiThreadedEventLoopGroup.singleton
+        let source = try ConnectionSource(
+            EtcdTLS(authority: folder.path("right.pem")),
+            connectTimeout: .seconds(1),
+            on: loops
+        )
+        let reports = Lock([PreferenceError?]())
+        source.observe { error in reports.withLock { $0.append(error) } }
+        try FileManager.default.removeItem(atPath: folder.path("right.pem"))
+        for _ in 0..<100 {
+            source.setNeedsCheck()
+            _ = source.current()
+        }
+        #expect(reports.withLock { $0.count } == 1)
     }
 
     @Test(arguments: [

@@ -121,8 +121,14 @@ final class ConnectionSource: Sendable {
             withExtendedLifetime(old) {}
             handler?(nil)
         } catch {
-            noteUnusable(digest ?? "\(error)".hashValue, tls, error)
+            noteUnusable(digest ?? Self.digest(of: error), tls, error)
         }
+    }
+
+    /// The hash of an error of reading a file; a text would do no better: the order of its parts varies from one error to the next.
+    private static func digest(of error: any Error) -> Int {
+        let error = error as? CocoaError
+        return [error?.filePath, error.map { "\($0.code.rawValue)" }].hashValue
     }
 
     /// Reports unusable files once, and only if the next check finds them unchanged: files are replaced one after the other.
