@@ -68,24 +68,42 @@ struct EvolvingDecoder: Decoder, SingleValueDecodingContainer {
     let base: any Decoder
     let reader: EvolvingReader
     let place: EvolvingPlace
+    /// Whether the type of the enclosing value opens this place itself, so that no member is replaced if that fails.
+    var isPart = false
 
     var codingPath: [any CodingKey] { base.codingPath }
     var userInfo: [CodingUserInfoKey: Any] { base.userInfo }
 
-    func container<Key>(keyedBy key: Key.Type) throws -> KeyedDecodingContainer<Key> {
-        KeyedDecodingContainer(EvolvingMembers(base: try base.container(keyedBy: key), reader: reader, place: place))
+    private func open<Container>(_ open: (any Decoder) throws -> Container) throws -> Container {
+        isPart ? try reader.part(at: place) { try open(base) } : try open(base)
     }
 
-    // Elements that a type decodes itself are its own concern.
-    func unkeyedContainer() throws -> any UnkeyedDecodingContainer { try base.unkeyedContainer() }
+    func container<Key>(keyedBy key: Key.Type) throws -> KeyedDecodingContainer<Key> {
+        let container = try open { try $0.container(keyedBy: key) }
+        return KeyedDecodingContainer(EvolvingMembers(base: container, reader: reader, place: place))
+    }
+
+    func unkeyedContainer() throws -> any UnkeyedDecodingContainer {
+        EvolvingElements(base: try open { try $0.unkeyedContainer() }, reader: reader, place: place)
+    }
+
     func singleValueContainer() throws -> any SingleValueDecodingContainer { self }
 
-    func decodeNil() -> Bool {
-        do { return try base.singleValueContainer().decodeNil() } catch { return false }
-    }
+    func decodeNil() -> Bool { base.isNil }
 
     func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
-        try reader.at(place) { try reader.decode(type, from: base) }
+        try reader.at(place) {
+            let decode = { try reader.decode(type, from: base) }
+            guard isPart, let value = try reader.member(type, isStored: true, decode) else { return try decode() }
+            return value
+        }
+    }
+}
+
+extension Decoder {
+    /// Whether the value is null.
+    fileprivate var isNil: Bool {
+        do { return try singleValueContainer().decodeNil() } catch { return false }
     }
 }
 
@@ -99,7 +117,14 @@ private struct EvolvingMembers<Key: CodingKey>: KeyedDecodingContainerProtocol {
     var allKeys: [Key] { base.allKeys }
 
     func contains(_ key: Key) -> Bool { base.contains(key) }
-    func decodeNil(forKey key: Key) throws -> Bool { try base.decodeNil(forKey: key) }
+
+    func decodeNil(forKey key: Key) throws -> Bool {
+        guard !base.contains(key) else { return try base.decodeNil(forKey: key) }
+        var place = place.inside(key.stringValue)
+        if place.fallback == nil { place.fallback = PropertyListValue(nested: nil) }
+        return try reader.defaultDecoder(at: place, isStored: false)?.isNil
+            ?? reader.part(at: place) { try base.decodeNil(forKey: key) }
+    }
 
     func decode<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value {
         let value = try reader.at(place.inside(key.stringValue)) {
@@ -142,21 +167,66 @@ private struct EvolvingMembers<Key: CodingKey>: KeyedDecodingContainerProtocol {
     }
 
     func nestedContainer<Nested>(keyedBy type: Nested.Type, forKey key: Key) throws -> KeyedDecodingContainer<Nested> {
-        let container = try base.nestedContainer(keyedBy: type, forKey: key)
-        return KeyedDecodingContainer(
-            EvolvingMembers<Nested>(base: container, reader: reader, place: place.inside(key.stringValue))
-        )
+        try superDecoder(forKey: key).container(keyedBy: type)
     }
 
     func nestedUnkeyedContainer(forKey key: Key) throws -> any UnkeyedDecodingContainer {
-        try base.nestedUnkeyedContainer(forKey: key)
+        try superDecoder(forKey: key).unkeyedContainer()
     }
 
     func superDecoder() throws -> any Decoder {
-        EvolvingDecoder(base: try base.superDecoder(), reader: reader, place: place.inside("super"))
+        var decoder: (any Decoder)?
+        do { decoder = try base.superDecoder() } catch {}  // the key is missing, for which Foundation's JSON has null
+        return try part(decoder?.isNil ?? true ? nil : decoder, at: "super")
     }
 
     func superDecoder(forKey key: Key) throws -> any Decoder {
-        EvolvingDecoder(base: try base.superDecoder(forKey: key), reader: reader, place: place.inside(key.stringValue))
+        let isMissing = !base.contains(key) && place.inside(key.stringValue).fallback != nil
+        return try part(isMissing ? nil : base.superDecoder(forKey: key), at: key.stringValue)
+    }
+
+    private func part(_ stored: (any Decoder)?, at key: String) throws -> any Decoder {
+        let place = place.inside(key)
+        if let decoder = try reader.defaultDecoder(at: place, isStored: stored != nil) {
+            return EvolvingDecoder(base: decoder, reader: reader, place: place)
+        }
+        let decoder = try reader.part(at: place) { () throws(PreferenceError) in
+            guard let stored else { throw PreferenceError(.unreadable, "missing key \"\(key)\"") }
+            return stored
+        }
+        return EvolvingDecoder(base: decoder, reader: reader, place: place, isPart: true)
+    }
+}
+
+/// The elements of an array that a type decodes itself, whose members are read by an `EvolvingReader`.
+private struct EvolvingElements: UnkeyedDecodingContainer {
+    var base: any UnkeyedDecodingContainer
+    let reader: EvolvingReader
+    let place: EvolvingPlace
+
+    var codingPath: [any CodingKey] { base.codingPath }
+    var count: Int? { base.count }
+    var isAtEnd: Bool { base.isAtEnd }
+    var currentIndex: Int { base.currentIndex }
+
+    mutating func decodeNil() throws -> Bool { try base.decodeNil() }
+
+    mutating func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
+        try reader.at(place) {
+            try reader.ownElement(at: base.currentIndex.description) { try base.decode(Evolved<Value>.self).value }
+        }
+    }
+
+    mutating func nestedContainer<Nested>(keyedBy type: Nested.Type) throws -> KeyedDecodingContainer<Nested> {
+        try superDecoder().container(keyedBy: type)
+    }
+
+    mutating func nestedUnkeyedContainer() throws -> any UnkeyedDecodingContainer {
+        try superDecoder().unkeyedContainer()
+    }
+
+    mutating func superDecoder() throws -> any Decoder {
+        let element = place.element(base.currentIndex.description)
+        return EvolvingDecoder(base: try base.superDecoder(), reader: reader, place: element)
     }
 }

@@ -29,8 +29,8 @@ final class EvolvingReader: @unchecked Sendable {  // used by the thread that re
     /// The reader of the value that is being decoded.
     @TaskLocal static var current: EvolvingReader?
 
-    /// The places that may be replaced, with `elementKey` in place of the keys of elements.
-    private let places: Set<[String]>
+    /// The patterns of the places that may be replaced, with the errors there.
+    private let places: [[String]: any Error]
     /// Whether only members that aren't stored are replaced.
     private let fillsOnly: Bool
     /// The place of the value that is decoded next.
@@ -48,9 +48,7 @@ final class EvolvingReader: @unchecked Sendable {  // used by the thread that re
     /// The paths of the collections whose order has no meaning, with the number of list elements that are one element of each.
     private(set) var unordered: [[String]: Int] = [:]
 
-    private static let elementKey = "*"
-
-    private init(replacing places: Set<[String]>, by defaultForm: PropertyListValue?, fillsOnly: Bool) {
+    private init(replacing places: [[String]: any Error], by defaultForm: PropertyListValue?, fillsOnly: Bool) {
         self.places = places
         self.fillsOnly = fillsOnly
         place = EvolvingPlace(fallback: defaultForm)
@@ -66,19 +64,19 @@ final class EvolvingReader: @unchecked Sendable {  // used by the thread that re
         fillsOnly: Bool = false,
         _ decode: (EvolvingReader) throws -> Value
     ) throws -> (Value, EvolvingReader) {
-        var places: Set<[String]> = []
+        var places: [[String]: any Error] = [:]
         while true {
             let reader = EvolvingReader(replacing: places, by: defaultForm, fillsOnly: fillsOnly)
             do {
                 return (try $current.withValue(reader) { try decode(reader) }, reader)
             } catch {
-                guard let place = reader.failing, places.insert(place).inserted else { throw error }
-                places.formUnion(reader.alsoFailing)
+                guard let place = reader.failing, places.updateValue(error, forKey: place) == nil else { throw error }
+                for other in reader.alsoFailing { places[other] = error }
             }
         }
     }
 
-    private var mayReplace: Bool { places.contains(place.pattern) }
+    private var mayReplace: Bool { places[place.pattern] != nil }
 
     /// Decodes a value at the current place.
     func decode<Value: Decodable>(_ type: Value.Type, from decoder: any Decoder) throws -> Value {
@@ -166,6 +164,23 @@ final class EvolvingReader: @unchecked Sendable {  // used by the thread that re
         }
     }
 
+    // MARK: Parts that a type opens itself
+
+    /// Returns the decoder of the default at a place, if an earlier pass has failed there.
+    func defaultDecoder(at place: EvolvingPlace, isStored: Bool) throws -> (any Decoder)? {
+        guard let error = places[place.pattern], !(fillsOnly && isStored), let form = place.fallback else { return nil }
+        if isStored { problems.append(EvolvingProblem(error, at: place.path)) }
+        return try form.nestedDecoder()
+    }
+
+    /// Returns what `open` returns; if it throws, the next pass reads the default at the place.
+    func part<Part>(at place: EvolvingPlace, _ open: () throws -> Part) throws -> Part {
+        do { return try open() } catch {
+            failing = places[place.pattern] == nil ? place.pattern : nil
+            throw error
+        }
+    }
+
     // MARK: Elements
 
     /// Records that the order of the elements of the current place has no meaning.
@@ -174,14 +189,19 @@ final class EvolvingReader: @unchecked Sendable {  // used by the thread that re
     /// Returns the value of an element, or its error, whose place is that of an element of the current place.
     func element<Value>(at key: String, _ decode: () throws -> Value) -> EvolvingElement<Value> {
         failing = nil
-        var element = place.inside(Self.elementKey)
-        element.path = place.path + [key]
-        element.fallback = nil
         do {
-            return EvolvingElement(key: key, result: .success(try at(element, decode)))
+            return EvolvingElement(key: key, result: .success(try at(place.element(key), decode)))
         } catch {
             return EvolvingElement(key: key, result: .failure(error), failing: exchange(&failing, with: nil))
         }
+    }
+
+    /// Returns an element of a collection that its type decodes itself.
+    func ownElement<Value>(at key: String, _ decode: () throws -> Value) throws -> Value {
+        let element = element(at: key, decode)
+        guard let failing = element.failing else { return try part(at: place) { try element.result.get() } }
+        self.failing = failing
+        return try element.result.get()
     }
 
     /// Returns the values of the elements that could be decoded; throws if the others must not be left out.
@@ -191,7 +211,7 @@ final class EvolvingReader: @unchecked Sendable {  // used by the thread that re
         let failed = elements.filter { $0.error != nil }
         if let first = failed.first, let error = first.error {
             // The members of an element are replaced before the element is left out.
-            alsoFailing = Set(failed.lazy.compactMap(\.failing)).subtracting(places)
+            alsoFailing = Set(failed.lazy.compactMap(\.failing)).subtracting(places.keys)
             failing = alsoFailing.first
             guard failing == nil else { throw error }
             guard mayReplace, !fillsOnly else {
@@ -271,6 +291,11 @@ struct EvolvingPlace {
         if case .dictionary(let members) = fallback { place.fallback = members[key] } else { place.fallback = nil }
         return place
     }
+
+    /// Returns the place of an element, for which no default is declared.
+    func element(_ key: String) -> EvolvingPlace {
+        EvolvingPlace(path: path + [key], pattern: pattern + ["*"])
+    }
 }
 
 // MARK: Codings
@@ -290,26 +315,37 @@ extension PreferenceCoding {
             }
         }
         func open<Coded: Decodable>(_: Coded.Type) throws -> (Value, EvolvingReader)? {
-            guard let decode = form.decoding(of: stored, as: Evolved<Coded>.self) else { return nil }
-            let form = CodedForm.native.part(of: defaultValue)
-            let (value, reader) = try EvolvingReader.read(default: form, fillsOnly: fillsOnly) { _ in try decode().value
+            let defaultForm = CodedForm.native.part(of: defaultValue)
+            return try form.reading(stored, as: Evolved<Coded>.self) { decode in
+                let (value, reader) = try EvolvingReader.read(default: defaultForm, fillsOnly: fillsOnly) { _ in
+                    try decode().value
+                }
+                return reinterpreted(value, as: Value.self).map { ($0, reader) }
             }
-            return reinterpreted(value, as: Value.self).map { ($0, reader) }
         }
         return try (Value.self as? any Decodable.Type).flatMap { try open($0) }
     }
 }
 
 extension CodedForm {
-    /// Returns how to decode a stored value; nil if its kind isn't that of the form.
-    fileprivate func decoding<Value: Decodable>(of stored: PropertyListValue, as type: Value.Type) -> (
-        () throws -> Value
-    )? {
-        switch (self, stored) {
-        case (.json(let json), .data(let data)): { try json.decoder().decode(type, from: data) }
-        case (.json(let json), .string(let text)): { try json.decoder().decode(type, from: Data(text.utf8)) }
-        case (.propertyList, _): { try PropertyListCoder.decode(type, from: stored) }
-        default: nil
+    /// Returns what `read` returns for the decoding of a stored value, which may have another coding's form; nil if it has none that is
+    /// known.
+    fileprivate func reading<Value: Decodable, Result>(
+        _ stored: PropertyListValue,
+        as type: Value.Type,
+        _ read: (() throws -> Value) throws -> Result?
+    ) throws -> Result? {
+        var decoder = JSONDecoder()
+        switch self {
+        case .own, .native: return nil
+        case .json(let json): decoder = json.decoder()
+        case .propertyList:
+            // Text is read as another coding's only if it isn't in this one's form.
+            do { return try read { try PropertyListCoder.decode(type, from: stored) } } catch {
+                guard JSONText(stored) != nil else { throw error }
+            }
         }
+        if let text = JSONText(stored) { return try read { try decoder.decode(type, from: text.data) } }
+        return try read { try PropertyListCoder.decode(type, from: stored, readingNumbersAsDates: true) }
     }
 }

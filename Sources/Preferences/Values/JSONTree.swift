@@ -15,7 +15,11 @@ struct JSONTree: Codable {
     init(_ value: PropertyListValue) { self.value = value }
 
     /// Creates the tree of a text; throws if it is none.
-    init(text: Data) throws { self = try JSONDecoder().decode(JSONTree.self, from: text) }
+    init(text: Data, allowsJSON5: Bool = false) throws {
+        let decoder = JSONDecoder()
+        decoder.allowsJSON5 = allowsJSON5
+        self = try decoder.decode(JSONTree.self, from: text)
+    }
 
     /// Returns the text, in the format that an encoder writes.
     func text(formattedAs encoder: JSONEncoder) throws -> Data {
@@ -96,13 +100,30 @@ extension CodedForm {
     func tree(of stored: PropertyListValue) -> PropertyListValue? {
         let text: Data
         switch (self, stored) {
+        case (.json, .dictionary), (.json, .array): return jsonForm(of: stored)
         case (_, .dictionary), (_, .array): return stored
         case (.own, _): return nil
         case (_, .data(let data)): text = data
         case (_, .string(let string)): text = Data(string.utf8)
         default: return nil
         }
-        do { return try JSONTree(text: text).value } catch { return nil }  // other data, or another string
+        // Other data, or another string, has none.
+        do { return try JSONTree(text: text, allowsJSON5: allowsJSON5).value } catch { return nil }
+    }
+
+    private var allowsJSON5: Bool { if case .json(let json) = self { json.decoder().allowsJSON5 } else { false } }
+
+    /// Returns nested stored values as JSON has them: dates and data as the coder encodes them.
+    private func jsonForm(of stored: PropertyListValue) -> PropertyListValue {
+        switch stored {
+        case .dictionary(let members): .dictionary(members.mapValues(jsonForm))
+        case .array(let elements): .array(elements.map(jsonForm))
+        case .string where stored.isNestedNil: JSONTree.null
+        case .string: stored.unnested
+        case .date(let date): part(of: date) ?? stored
+        case .data(let data): part(of: data) ?? stored
+        default: stored
+        }
     }
 
     /// Returns the stored form of merged members, of the kind that the coding stores.

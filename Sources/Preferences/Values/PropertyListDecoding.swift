@@ -172,8 +172,7 @@ struct KeyedDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
     func superDecoder(forKey key: Key) throws -> any Decoder { try decoder(for: key) }
 
     private func decoder(for key: some CodingKey) throws -> any Decoder {
-        try PropertyListDecoding.decode(DecoderCapture.self, nested: try member(key), at: decoding.location.inside(key))
-            .decoder
+        try member(key).nestedDecoder(at: decoding.location.inside(key))
     }
 
     private func member(_ key: some CodingKey) throws -> PropertyListValue {
@@ -238,6 +237,13 @@ struct UnkeyedDecoding: UnkeyedDecodingContainer {
         if !isAtEnd { return elements[currentIndex] }
         let context = DecodingError.Context(codingPath: codingPath, debugDescription: "the array ends too early")
         throw DecodingError.valueNotFound(type, context)
+    }
+}
+
+extension PropertyListValue {
+    /// Returns the decoder of a member or an element.
+    func nestedDecoder(at location: CodingLocation = CodingLocation()) throws -> any Decoder {
+        try PropertyListDecoding.decode(DecoderCapture.self, nested: self, at: location).decoder
     }
 }
 
