@@ -312,7 +312,7 @@ extension PreferenceDeclaration {
         ) { (new, candidates, part) throws(PreferenceError) in
             var value = try self.readStrictly(candidates) ?? self.makeDefault()
             value[keyPath: keyPath] = new
-            let own = MemberSet(form: self.coding.form.part(of: new), keyPath: keyPath)
+            let own = MemberSet(form: self.coding.form.part(of: new), keyPath: path)
             return try self.encode(value, over: candidates, part: part ?? own)
         }
     }

@@ -6,14 +6,40 @@ struct MemberSet {
     let form: PropertyListValue?
     let keyPath: AnyKeyPath
 
+    /// The names that the key path's description has; those of elements are missing.
+    fileprivate var names: [String] { "\(keyPath)".split(separator: ".").dropFirst().map(String.init) }
+
     /// Returns the member in the form of the whole value, among the paths that the program could not decode.
-    fileprivate func part(in whole: PropertyListValue, among paths: Set<[String]>) -> ValuePart? {
-        guard !paths.isEmpty else { return ValuePart(form: form) }
-        guard let name = "\(keyPath)".split(separator: ".").last.map(String.init) else { return nil }
-        let keys = paths.union(whole.paths(to: form))
-        if keys.contains(where: { $0.last == name }) { return ValuePart(form: form, name: name) }
-        // The key has another name: it is known only if a single one has the form.
-        return whole.paths(to: form).count == 1 ? ValuePart(form: form) : nil
+    fileprivate func part(in whole: PropertyListValue, among paths: Set<[String]>, _ merge: ValueMerge) -> ValuePart? {
+        guard !paths.isEmpty, let name = names.last else { return nil }
+        let places = places(in: whole, among: paths, merge.spelled)
+        if places.count == 1, let path = places.first { return ValuePart(form: form, name: name, path: path) }
+        // A member of an element, or of a container inside, is known by its name and form.
+        let isInside = paths.contains { path in
+            path.count > names.count && path.last.map { merge.spelled([$0]) == merge.spelled([name]) } ?? false
+        }
+        return places.isEmpty && isInside ? ValuePart(form: form, name: name, path: nil) : nil
+    }
+
+    /// Returns the paths in the form of a whole value that the member may have; several if its key has another name.
+    ///
+    /// - Parameters:
+    ///   - paths: Further paths that the whole value need not have.
+    ///   - spelled: Returns a path in the spelling in which paths are compared.
+    fileprivate func places(
+        in whole: PropertyListValue,
+        among paths: Set<[String]> = [],
+        _ spelled: ([String]) -> [String] = { $0 }
+    ) -> Set<[String]> {
+        let (names, paths) = (spelled(names), Set(paths.map(spelled)))
+        let alike = form == nil ? paths.filter { whole.member(at: $0) == nil } : Set(whole.paths(to: form).map(spelled))
+        for count in stride(from: names.count, through: 0, by: -1) {
+            // Without a name in common, the key has another name: the form alone shows it.
+            let places = count == 0 ? alike : paths.union(alike)
+            let found = places.filter { $0.count == names.count && $0.suffix(count) == names.suffix(count) }
+            if !found.isEmpty { return found }
+        }
+        return []
     }
 }
 
@@ -26,9 +52,7 @@ extension PropertyListValue {
             for path in member.value.paths(to: form) { paths.insert([member.key] + path) }
         }
     }
-}
 
-extension PropertyListValue {
     /// Returns the member of dictionaries in dictionaries at a path.
     fileprivate func member(at path: [String]) -> PropertyListValue? {
         path.reduce(self) { value, key in
@@ -51,11 +75,9 @@ extension PreferenceDeclaration {
             let isStored = { (path: [String]) in
                 tree.member(at: path) != nil && !path.indices.contains { replaced.contains(Array(path[...$0])) }
             }
-            let path = "\(part.keyPath)".split(separator: ".").dropFirst().map(String.init)
-            if tree.member(at: path) != nil || whole.member(at: path) != nil { return isStored(path) }
-            // The key has another name: the form of the value shows it, unless it is nil.
-            guard part.form != nil else { return reader == nil }
-            return whole.paths(to: part.form).contains(where: isStored)
+            let places = part.places(in: whole, among: tree.member(at: part.names) == nil ? [] : [part.names])
+            guard !places.isEmpty else { return part.form == nil && reader == nil }
+            return places.contains(where: isStored)
         } catch {
             return true  // what can't be encoded can't be compared
         }
@@ -170,9 +192,9 @@ extension PreferenceDeclaration {
             merge.replaced = Set(reader.problems.lazy.filter { $0.elements == 0 }.map(\.error.codingPath))
         }
         if tree.holdsList || newTree.holdsList { merge.unordered = reader?.unordered ?? unorderedLists(in: stored) }
-        merge.part = part?.part(in: newTree, among: merge.replaced)
-        merge.isBaseOther = isBaseOther
         if form.changesKeys { merge.ignoreSpelling() }
+        merge.part = part?.part(in: newTree, among: merge.replaced, merge)
+        merge.isBaseOther = isBaseOther
         if !merge.unordered.isEmpty, form.isJSON {
             newTree = merge.ordered(newTree, unorderedLists(in: new))
             baseTree = merge.ordered(baseTree, unorderedLists(in: base))

@@ -44,10 +44,11 @@ struct ValueMerge {
         Dictionary(widths.map { (spelled($0), $1) }) { first, _ in first }
     }
 
-    /// Returns whether a key is that of the part that is set, or that isn't known.
-    private func isNamed(_ name: String?, _ key: String?) -> Bool {
-        guard let name else { return true }
-        return key.map { spelled([$0]) == spelled([name]) } ?? false
+    /// Returns whether a member, with a new form or none, is the part that is set.
+    private func isSet(_ path: [String], to form: PropertyListValue?) -> Bool {
+        guard let part else { return false }
+        if let own = part.path { return spelled(own) == spelled(path) }
+        return part.form == form && path.last.map { spelled([$0]) == spelled([part.name]) } ?? false
     }
 
     private func isReplaced(_ path: [String]) -> Bool { !replaced.isEmpty && replaced.contains(spelled(path)) }
@@ -106,7 +107,7 @@ struct ValueMerge {
         at path: [String],
         isPart: Bool
     ) -> PropertyListValue {
-        let isPart = isPart || part.map { $0.form == new && isNamed($0.name, path.last) } ?? false
+        let isPart = isPart || isSet(path, to: new)
         if new == base, part == nil || isReplaced(path) && !isPart { return stored }
         if isReplaced(path) { return new }
         switch (new, base, stored) {
@@ -138,7 +139,7 @@ struct ValueMerge {
         for (name, value) in stored where new[name] == nil && base[name] == nil {
             let path = path + [name]
             // A member that can't be decoded, and was shown as nil, is set to nil.
-            if let part, part.form == nil, part.name != nil, isNamed(part.name, name), isReplaced(path) { continue }
+            if isReplaced(path), isSet(path, to: nil) { continue }
             if keepsUnknown(path) { members[name] = value }
         }
         for (name, value) in new {
@@ -300,8 +301,10 @@ struct ValueMerge {
 struct ValuePart {
     /// The form of its new value, by which it is found in that of the whole; nil if it is removed.
     let form: PropertyListValue?
-    /// Its key, if that is known.
-    var name: String?
+    /// Its key.
+    let name: String
+    /// Its path, unless it is a member of an element.
+    let path: [String]?
 }
 
 extension String {

@@ -84,6 +84,37 @@ struct EvolvingCombinationTests {
     }
 
     @Test
+    func memberThatIsSetIsTheOneOfItsPath() {
+        struct Inner: Codable, Equatable { var x = 0, note: String? }
+        struct Outer: Codable, Equatable {
+            var x = 0, note: String?
+            var inner = Inner()
+            var other = Inner()
+            enum CodingKeys: String, CodingKey { case x, note, inner, other = "second" }
+        }
+        let later: PropertyListValue = [
+            "x": "a", "note": 1, "inner": ["x": "b", "note": 2], "second": ["x": "c", "note": 3],
+        ]
+        func expectChange(_ path: [String], to new: PropertyListValue?, _ set: (Preference<Outer>) -> Void) {
+            let (store, _) = Evolving.recorded(["value": later])
+            set(Preference("value", default: Outer(), in: store))
+            var expected = later
+            if path.count == 1 {
+                expected[member: path[0]] = new
+            } else {
+                expected[member: path[0]]?[member: path[1]] = new
+            }
+            #expect(store["value"] == expected, "\(path)")
+        }
+        expectChange(["x"], to: 0) { $0[\.x].value = 0 }
+        expectChange(["inner", "x"], to: 0) { $0[\.inner.x].value = 0 }
+        expectChange(["inner", "x"], to: 0) { $0[\.inner][\.x].value = 0 }
+        expectChange(["note"], to: nil) { $0[\.note].value = nil }
+        expectChange(["inner", "note"], to: nil) { $0[\.inner.note].value = nil }
+        expectChange(["second", "x"], to: 4) { $0[\.other.x].value = 4 }
+    }
+
+    @Test
     func severalMembersThatATypePrefersAreLeftOut() {
         let elements = (0..<300).map { ["w": .integer($0), "height": 1, "future": .integer($0)] as PropertyListValue }
         let (store, _) = Evolving.recorded(["sizes": .array(elements)])
