@@ -91,6 +91,7 @@ struct EvolvingDecoder: Decoder, SingleValueDecodingContainer {
 
     func decodeNil() -> Bool { base.isNil }
 
+    @_semantics("optimize.sil.specialize.generic.never")
     func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
         try reader.at(place) {
             let decode = { try reader.decode(type, from: base) }
@@ -126,6 +127,7 @@ private struct EvolvingMembers<Key: CodingKey>: KeyedDecodingContainerProtocol {
             ?? reader.part(at: place) { try base.decodeNil(forKey: key) }
     }
 
+    @_semantics("optimize.sil.specialize.generic.never")
     func decode<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value {
         let value = try reader.at(place.inside(key.stringValue)) {
             try reader.member(type, isStored: base.contains(key)) {
@@ -157,6 +159,7 @@ private struct EvolvingMembers<Key: CodingKey>: KeyedDecodingContainerProtocol {
     func decodeIfPresent(_ type: UInt64.Type, forKey key: Key) throws -> UInt64? { try ifPresent(type, key) }
     func decodeIfPresent(_ type: UInt128.Type, forKey key: Key) throws -> UInt128? { try ifPresent(type, key) }
 
+    @_semantics("optimize.sil.specialize.generic.never")
     private func ifPresent<Value: Decodable>(_ type: Value.Type, _ key: Key) throws -> Value? {
         guard base.contains(key), try !base.decodeNil(forKey: key) else { return nil }
         return try reader.at(place.inside(key.stringValue)) {
@@ -211,6 +214,7 @@ private struct EvolvingElements: UnkeyedDecodingContainer {
 
     mutating func decodeNil() throws -> Bool { try base.decodeNil() }
 
+    @_semantics("optimize.sil.specialize.generic.never")
     mutating func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
         try reader.at(place) {
             try reader.ownElement(at: base.currentIndex.description) { try base.decode(Evolved<Value>.self).value }

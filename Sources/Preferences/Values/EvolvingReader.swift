@@ -79,6 +79,7 @@ final class EvolvingReader: @unchecked Sendable {  // used by the thread that re
     private var mayReplace: Bool { places[place.pattern] != nil }
 
     /// Decodes a value at the current place.
+    @_semantics("optimize.sil.specialize.generic.never")
     func decode<Value: Decodable>(_ type: Value.Type, from decoder: any Decoder) throws -> Value {
         if type == Locale.self || type == TimeZone.self {
             // Foundation's own decoding reads an identifier that the platform doesn't know as another one.
@@ -126,6 +127,7 @@ final class EvolvingReader: @unchecked Sendable {  // used by the thread that re
     // MARK: Members
 
     /// Returns the member that `decode` decodes at the current place, or the default at the same place.
+    @_semantics("optimize.sil.specialize.generic.never")
     func member<Value: Decodable>(
         _ type: Value.Type,
         isStored: Bool,
@@ -150,6 +152,7 @@ final class EvolvingReader: @unchecked Sendable {  // used by the thread that re
     }
 
     /// Returns the default at the current place, as a member of the type or as `nil` of an optional member.
+    @_semantics("optimize.sil.specialize.generic.never")
     private func replacement<Value: Decodable>(_ type: Value.Type, _ isOptional: Bool) -> Value?? {
         guard let form = place.fallback ?? ownForm(of: type) else {
             if isOptional { return .some(nil) }
@@ -197,6 +200,7 @@ final class EvolvingReader: @unchecked Sendable {  // used by the thread that re
     }
 
     /// Returns an element of a collection that its type decodes itself.
+    @_semantics("optimize.sil.specialize.generic.never")
     func ownElement<Value>(at key: String, _ decode: () throws -> Value) throws -> Value {
         let element = element(at: key, decode)
         guard let failing = element.failing else { return try part(at: place) { try element.result.get() } }
@@ -211,7 +215,8 @@ final class EvolvingReader: @unchecked Sendable {  // used by the thread that re
         let failed = elements.filter { $0.error != nil }
         if let first = failed.first, let error = first.error {
             // The members of an element are replaced before the element is left out.
-            alsoFailing = Set(failed.lazy.compactMap(\.failing)).subtracting(places.keys)
+            alsoFailing = []
+            for case let place? in failed.map(\.failing) where places[place] == nil { alsoFailing.insert(place) }
             failing = alsoFailing.first
             guard failing == nil else { throw error }
             guard mayReplace, !fillsOnly else {

@@ -263,7 +263,7 @@ where
 
 /// Returns an identifier that contains the aliases, because codings with different aliases must not share a decoded value.
 private func aliasIdentifier<Raw: Hashable, Value: RawRepresentable>(_ aliases: [Raw: Value]) -> String {
-    "rawValue " + aliases.map { "\($0)=\($1.rawValue)" }.sorted().joined(separator: ",")
+    "rawValue " + aliases.map { "\($0)=\($1.rawValue)" }.sortedByBytes.joined(separator: ",")
 }
 
 #if canImport(Darwin)

@@ -23,7 +23,7 @@ extension Set: PreferenceValue where Element: PreferenceValue {
 
     /// Returns an array of the elements in a fixed order, so that equal sets have equal stored values.
     public func storedValue() throws -> PropertyListValue? {
-        .array(try Array(self).nestedValues().sorted { $0.precedes($1) })
+        .array(try Array(self).nestedValues().inOrder)
     }
 }
 

@@ -176,7 +176,7 @@ protocol UnorderedCollection {
 extension Set: UnorderedCollection {
     /// Returns the elements in a fixed order, so that equal sets have equal stored values.
     static func ordered(_ elements: [PropertyListValue]) -> PropertyListValue {
-        .array(elements.sorted { $0.precedes($1) })
+        .array(elements.inOrder)
     }
 
     static func elements(of members: [String: PropertyListValue]) -> [PropertyListValue]? { nil }
@@ -191,7 +191,7 @@ extension Dictionary: UnorderedCollection {
             if let name = key.nameAsKey { members[name] = value }
         }
         if members.count == pairs.count { return .dictionary(members) }
-        return .array(pairs.sorted { $0.key.precedes($1.key) }.flatMap { [$0.key, $0.value] })
+        return .array(pairs.map(\.key).order.flatMap { [pairs[$0].key, pairs[$0].value] })
     }
 
     static func elements(of members: [String: PropertyListValue]) -> [PropertyListValue]? {

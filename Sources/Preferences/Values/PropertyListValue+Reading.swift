@@ -232,7 +232,7 @@ extension PropertyListValue {
         case (.array(let left), .array(let right)):
             left.lexicographicallyPrecedes(right) { $0.precedes($1) }
         case (.dictionary(let left), .dictionary(let right)):
-            left.inOrder.lexicographicallyPrecedes(right.inOrder) { left, right in
+            left.sortedByBytes.lexicographicallyPrecedes(right.sortedByBytes) { left, right in
                 if left.key != right.key { return left.key < right.key }
                 return left.value.precedes(right.value)
             }
@@ -254,8 +254,14 @@ extension PropertyListValue {
     }
 }
 
-extension [String: PropertyListValue] {
-    fileprivate var inOrder: [Element] { sorted { $0.key < $1.key } }
+extension [PropertyListValue] {
+    /// The indices in the order of the elements.
+    // One sort serves all: each closure would compile its own.
+    @inline(never)
+    var order: [Int] { indices.sorted { self[$0].precedes(self[$1]) } }
+
+    /// The elements in their order.
+    var inOrder: [PropertyListValue] { order.map { self[$0] } }
 }
 
 extension Double {

@@ -38,21 +38,29 @@ struct SortKey {
     /// Returns the indices of the names in their sorted order.
     static func order(of count: Int, _ name: (Int) -> String) -> [Int] {
         guard count > 1 else { return Array(0..<count) }
-        var text: [UInt8] = []
+        // Only this loop is compiled for each closure.
+        var (keys, text) = (reserved(count), [UInt8]())
         text.reserveCapacity(count * 24)
-        var keys: [SortKey] = []
-        keys.reserveCapacity(count)
-        for index in 0..<count {
-            var name = name(index)
-            name.withUTF8 { bytes in
-                keys.append(SortKey(UnsafeRawBufferPointer(bytes), at: text.count))
-                text.append(contentsOf: bytes)
-            }
-        }
+        for index in 0..<count { append(name(index), to: &keys, &text) }
         return order(of: keys, text)
     }
 
-    // Not part of the function with the closure, which is compiled for each closure.
+    @inline(never)
+    private static func reserved(_ count: Int) -> [SortKey] {
+        var keys: [SortKey] = []
+        keys.reserveCapacity(count)
+        return keys
+    }
+
+    @inline(never)
+    private static func append(_ name: String, to keys: inout [SortKey], _ text: inout [UInt8]) {
+        var name = name
+        name.withUTF8 { bytes in
+            keys.append(SortKey(UnsafeRawBufferPointer(bytes), at: text.count))
+            text.append(contentsOf: bytes)
+        }
+    }
+
     @inline(never)
     private static func order(of keys: [SortKey], _ text: [UInt8]) -> [Int] {
         // Merges numbers: the sort of the standard library moves whole keys, in twice the instructions for a hundred names.

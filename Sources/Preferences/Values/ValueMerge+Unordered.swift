@@ -21,8 +21,8 @@ extension ValueMerge {
             guard let width = widths[spelled(path)], elements.count.isMultiple(of: width) else {
                 return .array(elements)
             }
-            let indices = stride(from: 0, to: elements.count, by: width).sorted { elements[$0].precedes(elements[$1]) }
-            return .array(indices.flatMap { elements[$0..<$0 + width] })
+            let keys = stride(from: 0, to: elements.count, by: width).map { elements[$0] }
+            return .array(keys.order.flatMap { elements[$0 * width..<($0 + 1) * width] })
         default: return value
         }
     }
@@ -115,7 +115,7 @@ extension PropertyListValue {
         switch self {
         case .array(let elements): elements
         case .dictionary(let members):
-            members.sorted { $0.key < $1.key }.flatMap { name, value in
+            members.sortedByBytes.flatMap { name, value in
                 let integer = hasTextKeys ? nil : PropertyListValue.string(name).integerInText
                 return [integer ?? PropertyListValue(nested: .string(name)), value]
             }

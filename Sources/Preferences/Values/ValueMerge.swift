@@ -87,7 +87,7 @@ struct ValueMerge {
         guard !unknown.isEmpty, var best = without(&self, Set(unknown)) else { return nil }
         let kinds = Dictionary(grouping: unknown) { path in path.map { Int($0) == nil ? $0 : "*" } }
         var dropped = Set(unknown)
-        var untried = [kinds.sorted { $0.key.lexicographicallyPrecedes($1.key) }.map(\.value)[...]]
+        var untried = [kinds.sortedByBytes { $0.key.joined(separator: ".") }.map(\.value)[...]]
         while let kinds = untried.popLast() {
             let rest = dropped.subtracting(kinds.joined())
             if let value = rest.isEmpty ? nil : without(&self, rest) {
@@ -327,7 +327,7 @@ private struct Places {
     mutating func remove(_ place: Int, of value: PropertyListValue) { places[value]?.removeAll { $0 == place } }
 
     /// The places that were not used, in order.
-    var all: [Int] { places.values.joined().sorted() }
+    var all: [Int] { Array(places.values.joined()).sorted() }
 }
 
 extension PropertyListValue {
