@@ -140,8 +140,8 @@ extension PreferenceCommand {
                 commandName: "set",
                 abstract: "Store the value of a setting.",
                 discussion: """
-                    Several values are the elements of a list, or members key=value of a dictionary. Without a value it is read from \
-                    standard input, which is the only way to set a secret.
+                    Several values are the elements of a list, or members key=value of a dictionary; null is no value, of a setting that \
+                    may have none and isn't text. Without a value it is read from standard input, which is the only way to set a secret.
                     """
             )
         }
@@ -169,7 +169,8 @@ extension PreferenceCommand {
                         preference.isSecret
                         ? "the input isn't a value of \(preference.name): \(mistake.type)"
                         : mistake.message(of: preference.name, preference)
-                    throw CommandFailure(.usage, message + "; nothing was changed")
+                    let hint = texts == ["null"] ? "; `config unset \(preference.name)` removes the stored value" : ""
+                    throw CommandFailure(.usage, message + "; nothing was changed" + hint)
                 }
                 try preference.write(texts: texts)
             }

@@ -67,7 +67,7 @@ extension PreferenceDeclaration {
                 let (key, value) = (String(text[..<sign]), String(text[sign...].dropFirst()))
                 all[key] = form(of: value) { .dictionary([key: $0]) } ?? .string(value)
             } else {
-                if texts.count == 1, canDecode(text: text) { return try decode(text: text) }
+                if texts.count == 1, isReadable(text) { return try decode(text: text) }
                 let found = PropertyListValue.string(text).summary
                 let error = PreferenceError(.unreadable, name: name, "expected key=value, found \(found)")
                 throw isSecret ? error.redacted(as: Value.self) : error
@@ -100,6 +100,27 @@ extension PreferenceDeclaration {
     private func canDecode(text: String) -> Bool {
         do throws(PreferenceError) { return try decode(text: text) != nil } catch { return error.code == .invalid }
     }
+
+    /// Returns whether a text is a value or stands for `nil`, without applying the rule.
+    private func isReadable(_ text: String) -> Bool {
+        do throws(PreferenceError) {
+            _ = try decode(text: text)
+            return true
+        } catch { return error.code == .invalid }
+    }
+
+    /// Returns the value that the uses of the preference's option set, which is the type's own `nil` for the text `null`; `nil` if they say
+    /// nothing about it.
+    ///
+    /// - Throws: `invalid` for the `nil` of a required preference, `unreadable` for that of a type that has none.
+    fileprivate func value(of uses: [OptionUse]) throws(PreferenceError) -> Value? {
+        if let value = try decode(uses) { return value }
+        guard let use = uses.last(where: { $0 != .negation }) else { return nil }
+        if isRequired { throw missing }
+        if let none: Value = nilValue(of: Value.self) { return none }
+        let error = use.storedValue.mismatch(Value.self).of(name)
+        throw isSecret ? error.redacted(as: Value.self) : error
+    }
 }
 
 extension PropertyListValue {
@@ -127,7 +148,7 @@ package struct OptionMistake {
     package let type: any Any.Type
     /// How values of the type are written, if that can't be guessed.
     package let form: String?
-    /// The reason of a rule that has no other words.
+    /// The reason that has no other words: that of a rule, or that `nil` is rejected.
     package let reason: String?
 }
 
@@ -146,7 +167,7 @@ extension AnyPreference {
     /// Returns what is wrong with the uses of the preference's option; `nil` if they are a value, or say nothing about it.
     package func mistake(in uses: [OptionUse]) -> OptionMistake? { base.mistake(in: uses) }
 
-    /// Stores the value of texts, each of which is one option's.
+    /// Stores the value of texts, each of which is one option's; `null` is the `nil` of an optional that isn't text.
     ///
     /// - Throws: `unreadable` if they aren't a value of the type, or the errors of `Preference.write(_:)`; nothing is changed then.
     package func write(texts: [String]) throws(PreferenceError) { try base.write(texts: texts) }
@@ -172,17 +193,19 @@ extension Preference {
         let texts = shown.compactMap { if case .string(let text) = $0.storedValue { "'\(text)'" } else { nil } }
         let type = shape.textType(of: Value.self)
         let isChecked = storedRules.contains { $0.kind == .check && $0.requirement.isEmpty }
+        let isMissing = declaration.isRequired && error.message == declaration.missing.message
         return OptionMistake(
             texts: texts,
             type: type,
             form: error.code == .unreadable ? PropertyListValue.form(of: type) : nil,
-            reason: error.code == .invalid && isChecked ? error.message : nil
+            reason: isMissing ? "it needs a value" : error.code == .invalid && isChecked ? error.message : nil
         )
     }
 
     func write(texts: [String]) throws(PreferenceError) {
-        let uses = texts.map { OptionUse.joined($0) }
-        if let value = try declaration.decode(uses) { try write(value) } else { try write(stored: nil) }
+        let declaration = declaration.resolved
+        guard let value = try declaration.value(of: texts.map { .joined($0) }) else { return }
+        try Preference(declaration).write(value)
     }
 
     func reasonToReject(_ stored: PropertyListValue) -> PreferenceError? {
@@ -200,7 +223,7 @@ extension Preference {
 extension PreferenceDeclaration {
     fileprivate func error(of uses: [OptionUse]) -> PreferenceError? {
         do throws(PreferenceError) {
-            _ = try decode(uses)
+            _ = try value(of: uses)
             return nil
         } catch {
             return error
