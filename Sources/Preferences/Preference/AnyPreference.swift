@@ -93,6 +93,20 @@ public struct AnyPreference: Sendable {
     ///   `nil` by a stored form, or the errors of `Preference.write(_:)`; nothing is changed then.
     public func write(_ value: PropertyListValue?) throws(PreferenceError) { try base.write(stored: value) }
 
+    /// Stores a value that is given in its stored form, as the blocking form does; the task is suspended when that has to wait.
+    ///
+    ///     try await AnyPreference(preferences.$theme).write("dark")
+    ///
+    /// Swift chooses this form wherever `await` is allowed. Threads, order, observers and deadline are those of `Preference.write(_:)` in its
+    /// `async` form.
+    ///
+    /// - Parameter value: A value as the blocking form takes it, or `nil` to remove the stored value.
+    /// - Throws: The errors of the blocking form; `unavailable`, or `busy` for a file, if the call didn't begin in time; `unavailable` if
+    ///   the task was cancelled before. Nothing was changed then.
+    public nonisolated(nonsending) func write(_ value: PropertyListValue?) async throws(PreferenceError) {
+        try await base.writeSuspending(stored: value)
+    }
+
     /// Removes the stored value, so that the default is read; see `Preference.reset()`.
     public func reset() { base.reset() }
 }
@@ -148,6 +162,7 @@ protocol DeclaredPreference: Sendable, Hashable, CustomStringConvertible {
     ) throws(PreferenceError) -> PropertyListValue?
     func reset()
     func write(stored: PropertyListValue?) throws(PreferenceError)
+    nonisolated(nonsending) func writeSuspending(stored: PropertyListValue?) async throws(PreferenceError)
     func mistake(in uses: [OptionUse]) -> OptionMistake?
     func write(texts: [String]) throws(PreferenceError)
     func reasonToReject(_ stored: PropertyListValue) -> PreferenceError?
@@ -169,16 +184,32 @@ extension Preference: DeclaredPreference {
     var codingIdentifier: String { declaration.coding.identifier }
 
     func write(stored: PropertyListValue?) throws(PreferenceError) {
+        if let value = try value(toSetFor: stored) { return try write(value) }
+        let core = store.resolved.core
+        _ = try core.commit(core.changes(of: name, to: nil))
+    }
+
+    nonisolated(nonsending) func writeSuspending(stored: PropertyListValue?) async throws(PreferenceError) {
+        if let value = try value(toSetFor: stored) { return try await write(value) }
+        let core = store.resolved.core
+        let changes = core.changes(of: name, to: nil)
+        if let call = core.beginSuspendingCall(.write) {
+            _ = try await core.commit(changes, suspending: call)
+        } else {
+            _ = try core.commit(changes)
+        }
+    }
+
+    /// Returns the value that a write of a stored form sets, or `nil` if it removes the stored value.
+    private func value(toSetFor stored: PropertyListValue?) throws(PreferenceError) -> Value? {
         var parts: [EvolvingProblem] = []
         if let stored, !stored.isUnset, let value = try declaration.decodeUnchecked(stored, &parts, fillsOnly: true) {
-            return try write(value)
+            return value
         }
         // Only `nil` itself is a reset.
         if stored != nil, isRequired { throw declaration.missing }
         // Removing a member would remove the rest of the value.
-        guard !isMember else { return try write(defaultValue) }
-        let core = store.resolved.core
-        _ = try core.commit(core.changes(of: name, to: nil))
+        return isMember ? defaultValue : nil
     }
 
     func canDecode(_ stored: PropertyListValue) -> Bool {

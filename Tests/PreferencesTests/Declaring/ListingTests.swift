@@ -91,6 +91,33 @@ struct ListingTests {
     }
 
     @Test
+    func asyncWriteOfAStoredFormDoesWhatTheBlockingOneDoes() async throws {
+        struct Frame: Codable, Equatable { var x = 1, y = 2 }
+        let settings = Settings(in: store)
+        let volume = AnyPreference(settings.sound.$volume)
+        try await volume.write(7)
+        #expect(settings.sound.volume == 7)
+        for value in [99, "loud"] as [PropertyListValue] {
+            await #expect(throws: PreferenceError.self) { try await volume.write(value) }
+        }
+        #expect(settings.sound.volume == 7)
+        try await volume.write(nil)
+        #expect(!volume.isSet)
+        let port = AnyPreference(Preference<Int?>("port", default: nil, .required, in: store))
+        try await port.write(1)
+        let error = await #expect(throws: PreferenceError.self) { try await port.write(["$unset": true]) }
+        #expect(error?.code == .invalid && port.storedValue == 1)
+        let frame = Preference("frame", default: Frame(), in: store)
+        try await frame.write(Frame(x: 5, y: 6))
+        try await AnyPreference(frame[\.x]).write(nil)
+        #expect(frame.value == Frame(x: 1, y: 6))
+        try await PreferenceStore.withIsolatedStores(["starts": 1]) {
+            try await AnyPreference(Preference("starts", default: 0)).write(nil)
+            #expect(PreferenceStore.standard["starts"] == nil)
+        }
+    }
+
+    @Test
     func schemaLeavesOutMembersAndReportsNothing() throws {
         struct Pair: Codable { var a = 1, b = 2 }
         struct Group: PreferenceGroup {

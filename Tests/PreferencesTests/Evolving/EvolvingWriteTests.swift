@@ -19,7 +19,9 @@ struct EvolvingWriteTests {
         "future": ["a": 7],
     ]
 
-    private enum Form: CaseIterable { case set, write, writeAsync, update, transaction, member, anyPreference }
+    private enum Form: CaseIterable {
+        case set, write, writeAsync, update, transaction, member, anyPreference, anyPreferenceAsync
+    }
 
     @Test(arguments: StoreKind.allCases)
     func unknownMembersAreKept(kind: StoreKind) async throws {
@@ -39,7 +41,8 @@ struct EvolvingWriteTests {
                 case .member:
                     frame[\.x].value = 10
                     frame[\.inner][\.scale].value = 50
-                case .anyPreference: try AnyPreference(frame).write(PropertyListValue(encoding: new))
+                case .anyPreference: try { try AnyPreference(frame).write(PropertyListValue(encoding: new)) }()
+                case .anyPreferenceAsync: try await AnyPreference(frame).write(PropertyListValue(encoding: new))
                 }
                 var expected = Self.later
                 expected[member: "x"] = 10

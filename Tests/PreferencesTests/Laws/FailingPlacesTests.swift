@@ -143,6 +143,7 @@ struct FailingPlacesTests {
         .blocking("write", .stores) { try $0.volume.write(7) },
         .async("write, async", .stores) { try await $0.volume.write(7) },
         .blocking("AnyPreference.write", .stores) { try AnyPreference($0.volume).write(7) },
+        .async("AnyPreference.write, async", .stores) { try await AnyPreference($0.volume).write(7) },
         .blocking("store.write", .stores) { try $0.store.write(7, for: "volume") },
         .async("store.write, async", .stores) { try await $0.store.write(7, for: "volume") },
         .blocking("update", .stores) { try $0.volume.update { $0 = 7 } },
@@ -168,6 +169,7 @@ struct FailingPlacesTests {
         .blocking("update of a struct", .storesWidth) { try $0.frame.update { $0.width = 7 } },
         .blocking("store.write of nil", .removes) { try $0.store.write(nil, for: "volume") },
         .blocking("AnyPreference.write of nil", .removes) { try AnyPreference($0.volume).write(nil) },
+        .async("AnyPreference.write of nil, async", .removes) { try await AnyPreference($0.volume).write(nil) },
         .blocking("transaction that resets", .removes) { fixture in
             try fixture.store.transaction { $0.reset(fixture.volume) }
         },

@@ -228,7 +228,9 @@ struct BlockingTests {
         #expect(try await volume.load() == 3)
         try await store.load()
         try await store.refresh()
-        try await volume.write(4)
+        try await volume.write(3)
+        try await AnyPreference(volume).write(nil)
+        try await AnyPreference(volume).write(4)
         try await volume.update { $0 += 1 }
         try await store.transaction { $0["a"] = 1 }
         try await store.migrate(to: 1, steps: Self.steps)
