@@ -35,7 +35,8 @@ struct CommandFailure: Error {
 
     /// Runs a command; a failure is printed to standard error, and ends the program with its code.
     static func run(_ body: () throws -> Void) throws {
-        do { try body() } catch {
+        // The parser has no suspending form of a command for roots of both kinds, and no other task of the program waits.
+        do { try BlockingCalls.allowed(in: body) } catch {
             let failure: CommandFailure
             switch error {
             case let error as CommandFailure: failure = error

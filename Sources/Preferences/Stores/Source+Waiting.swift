@@ -189,6 +189,16 @@ extension PreferenceError {
 
 // MARK: Waiting inside a task
 
+/// The calls that block their thread on purpose, also inside a task: those of a command that is all that its program does.
+package enum BlockingCalls {
+    @TaskLocal fileprivate static var areMeant = false
+
+    /// Runs `body`, whose calls aren't reported if they wait inside a task.
+    package static func allowed<Result>(in body: () throws -> Result) rethrows -> Result {
+        try $areMeant.withValue(true, operation: body)
+    }
+}
+
 extension Source {
     /// Returns the issue of a blocking call that has to wait for this source inside a task, once for each form of call.
     ///
@@ -197,6 +207,7 @@ extension Source {
     /// lock.
     func firstWait(of call: StoreCall) -> PreferenceError? {
         guard call.blocking == .callersThread, timeout != nil, withUnsafeCurrentTask(body: { $0 != nil }),
+            !BlockingCalls.areMeant,
             state.withLock({ $0.reportedWaits.insert(call.form).inserted })
         else { return nil }
         return PreferenceError(waitingInTask: call.form)
@@ -212,6 +223,7 @@ extension PreferenceError {
             case .removeAll: ("removeAll()", "try await transaction(_:)")
             case .update: ("update(_:)", "try await update(_:)")
             case .transaction: ("transaction(_:)", "try await transaction(_:)")
+            case .apply: ("apply()", "try await apply()")
             case .load: ("load()", "try await load()")
             case .refresh: ("refresh()", "try await refresh()")
             case .flush: ("flush()", "try await flush()")
