@@ -37,18 +37,7 @@ extension PreferenceStore {
     public nonisolated(nonsending) func transaction<Result>(
         _ body: (inout PreferenceTransaction) throws -> Result
     ) async throws -> Result {
-        let core = resolved.core
-        guard let call = core.beginSuspendingCall(.transaction) else { return try core.transact(.transaction, body) }
-        var retry = Retry()
-        while true {
-            let (snapshot, unread) = try await core.checkedSnapshot(suspending: call)
-            let (result, changes, reads) = try core.attempt(body, snapshot, unread: unread)
-            if changes.isEmpty { return result }
-            if try await core.commit(.several(changes), ifStillHolds: reads, suspending: call) { return result }
-            let pause = try retry.next(until: core.deadline(of: call), after: Retry.patience)
-            if retry.isStarving, let result = try core.transactAlone(call.blocking(.none), body) { return result }
-            await Retry.suspend(pause)
-        }
+        try await resolved.core.transactSuspending(.transaction, body)
     }
 
     /// Removes the stored values of some preferences of this store, in one step and as one change.
@@ -92,8 +81,26 @@ extension StoreCore {
         }
     }
 
+    /// Stores the changes that `body` makes as one; the task is suspended while a backend with a timeout is called.
+    nonisolated(nonsending) func transactSuspending<Result>(
+        _ form: StoreCall.Form,
+        _ body: (inout PreferenceTransaction) throws -> Result
+    ) async throws -> Result {
+        guard let call = beginSuspendingCall(form) else { return try transact(form, body) }
+        var retry = Retry()
+        while true {
+            let (snapshot, unread) = try await checkedSnapshot(suspending: call)
+            let (result, changes, reads) = try attempt(body, snapshot, unread: unread)
+            if changes.isEmpty { return result }
+            if try await commit(.several(changes), ifStillHolds: reads, suspending: call) { return result }
+            let pause = try retry.next(until: deadline(of: call), after: Retry.patience)
+            if retry.isStarving, let result = try transactAlone(call.blocking(.none), body) { return result }
+            await Retry.suspend(pause)
+        }
+    }
+
     /// Runs the body with the lock of the file, so that nothing changes what it reads; returns nil if that isn't possible now.
-    fileprivate func transactAlone<Result>(
+    private func transactAlone<Result>(
         _ call: StoreCall,
         _ body: (inout PreferenceTransaction) throws -> Result
     ) throws -> Result? {
@@ -115,7 +122,7 @@ extension StoreCore {
         return try attempt(body, snapshot, unread: unread)
     }
 
-    fileprivate func attempt<Result>(
+    private func attempt<Result>(
         _ body: (inout PreferenceTransaction) throws -> Result,
         _ snapshot: consuming StoreSnapshot,
         unread: PreferenceError?,

@@ -206,6 +206,14 @@ struct BlockingTests {
             ("try await write(_:)", { try volume.write(4) }),
             ("try await update(_:)", { try volume.update { $0 += 1 } }),
             ("try await transaction(_:)", { try store.transaction { $0["a"] = 1 } }),
+            (
+                "try await apply()",
+                {
+                    let draft = store.draft()
+                    draft.store["b"] = 2
+                    try draft.apply()
+                }
+            ),
             ("try await flush()", { try store.flush() }),
             ("try await migrate(to:steps:)", { try store.migrate(to: 1, steps: Self.steps) }),
             ("try await transaction(_:)", { store.removeAll() }),
@@ -235,6 +243,9 @@ struct BlockingTests {
         try await store.transaction { $0["a"] = 1 }
         try await store.migrate(to: 1, steps: Self.steps)
         try await store.flush()
+        let draft = store.draft()
+        draft.store["b"] = 2
+        try await draft.apply()
         #expect(volume.value == 5, "an open store is read without waiting")
         #expect(issues.elements.isEmpty)
     }
