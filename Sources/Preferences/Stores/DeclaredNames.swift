@@ -90,7 +90,8 @@ extension StoreCore {
 
     /// Checks the declarations since the last check, and lets later uses of the store skip that; call without a lock.
     ///
-    /// Reports mistakes, and each name that was declared secret and is stored as plain text, once.
+    /// Reports mistakes, and each name that was declared secret and is stored as plain text, once; below a layer of secrets when the
+    /// values are known.
     func checkDeclarations(in list: LayerList) {
         checkFormerNames(in: list)
         let (names, misuses) = state.withLock { state in
@@ -104,8 +105,27 @@ extension StoreCore {
         for misuse in misuses { reportOnce(misuse) }
         if names.isEmpty { return }
         for layer in list.layers { layer.source.hasSecrets.store(true, ordering: .releasing) }
-        guard let place = list.writable?.backend?.plainTextPlace else { return }
+        checkPlainText(of: names, in: list)
+    }
+
+    /// Records that the values of all layers are known, so that a read prepares none, and checks the secrets that have waited for that.
+    func notePrepared(_ list: LayerList) {
+        list.isPrepared.store(true, ordering: .releasing)
+        if list.isWritableBelowSecrets { checkDeclarations(in: list) }
+    }
+
+    /// Reports each of the secrets that is stored as plain text, or will be if it is set.
+    private func checkPlainText(of names: Set<String>, in list: LayerList) {
+        guard let writable = list.writableLayer, let place = writable.source.backend?.plainTextPlace else { return }
+        // One below a layer of secrets comes from there, and needs no other place unless the program has stored it.
+        let isBelowSecrets = list.isWritableBelowSecrets
+        if isBelowSecrets, !list.isPrepared.load(ordering: .acquiring) {
+            // The values are known later.
+            return state.withLock { $0.keepUnchecked(secrets: names) }
+        }
         for name in names.sortedByBytes where state.withLock({ $0.formerNames.preference(storedAs: name) }) == nil {
+            let isStored = ([name] + formerNames(of: name)).contains { writable.value(of: $0)?.isUnset == false }
+            if isBelowSecrets, !isStored { continue }
             report(
                 PreferenceError(
                     .misuse,

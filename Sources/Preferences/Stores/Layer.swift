@@ -162,6 +162,9 @@ final class LayerList: Sendable {
     /// The layer that receives writes.
     var writableLayer: Layer? { writableIndex.map { layers[$0] } }
 
+    /// Whether a stronger layer than the writable one has secrets.
+    var isWritableBelowSecrets: Bool { layers[..<base].contains(where: \.isSecret) }
+
     /// The index of the first layer that an update reads: the writable one, because the update writes there.
     var base: Int { writableIndex ?? 0 }
 

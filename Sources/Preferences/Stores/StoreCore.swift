@@ -114,7 +114,7 @@ final class StoreCore: Sendable {
                 layer.source.prepare(names.map(layer.spelled), call)
             }
         }
-        if list.layers.allSatisfy(\.source.isPrepared) { list.isPrepared.store(true, ordering: .releasing) }
+        if list.layers.allSatisfy(\.source.isPrepared) { notePrepared(list) }
         return list
     }
 

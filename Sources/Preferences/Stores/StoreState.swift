@@ -291,6 +291,9 @@ extension StoreState {
 
     mutating func drainUncheckedSecrets() -> Set<String> { exchange(&uncheckedSecrets, with: []) }
 
+    /// Leaves secrets to the next check.
+    mutating func keepUnchecked(secrets names: Set<String>) { uncheckedSecrets.formUnion(names) }
+
     /// Records a mistake in a declaration; returns whether it is new.
     mutating func noteMisuse(_ error: PreferenceError) -> Bool {
         guard misuses[error.description] == nil else { return false }

@@ -115,6 +115,35 @@ struct CredentialTests {
         }
     }
 
+    /// A secret that the service manager may pass is a mistake only if the plain text below has it.
+    @Test(arguments: ["passed", "missing", "stored", "unset", "former", "later"])
+    func secretBelowTheLayerIsReportedIfItIsStored(_ kind: String) throws {
+        if kind != "missing" { try folder.write("hunter2", to: "apiToken") }
+        let lines = [
+            "stored": #"{"apiToken":"a"}"#, "unset": #"{"apiToken":{"$$unset":true}}"#, "former": #"{"old":"a"}"#,
+        ]
+        let place = try TemporaryFolder()
+        try place.write((lines[kind] ?? #"{"volume":5}"#) + "\n", to: "preferences.jsonl")
+        let file = try PreferenceStore.file(at: URL(filePath: place.path("preferences.jsonl")))
+        let store = layered(file)
+        let token = Preference<String?>("apiToken", default: nil, .secret, .formerly("old"), in: store)
+        #expect(token.value == (kind == "missing" ? nil : "hunter2"))
+        if kind == "later" {
+            // The values are known, so a declaration is checked at the next use.
+            try store.write("b", for: "second")
+            #expect(Preference("second", default: "", .secret, in: store).value == "b")
+        }
+        let isMistake = ["stored", "former", "later"].contains(kind)
+        #expect(reports.elements.map(\.code) == (isMistake ? [.misuse] : []), "\(reports.elements)")
+        #expect(reports.elements.first?.name == (kind == "later" ? "second" : isMistake ? "apiToken" : nil))
+        // Another store over the same file has no place for secrets.
+        let plain = PreferenceStore.layered([file])
+        let others = Recorder<PreferenceError>()
+        plain.issueHandler = { others.record($0) }
+        _ = Preference("other", default: "", .secret, in: plain).value
+        #expect(others.elements.map(\.code) == [.misuse])
+    }
+
     @Test
     func nameThatNoPreferenceHasIsNotReported() throws {
         try folder.write("PEM", to: "certificate")
