@@ -13,6 +13,9 @@ struct LogCore: Sendable {
     /// Whether objects that span several lines are read, and not only recognized: in files that are never written, and
     /// to repair a file.
     private let joinsLines: Bool
+    /// Whether a last line without a newline that can't be read is damage, and not still arriving: in files that are never written, and to
+    /// check a file.
+    private let reportsUnfinished: Bool
     let fileSystem: any FileSystem
     let lockTimeout: Duration
     /// The longest line that is read, in bytes; writers reject longer ones.
@@ -70,6 +73,7 @@ struct LogCore: Sendable {
         isReadOnly: Bool = false,
         isKnown: Bool = false,
         joinsLines: Bool = false,
+        reportsUnfinished: Bool = false,
         trustsOwners: Bool = false,
         fileSystem: any FileSystem,
         lockTimeout: Duration
@@ -80,6 +84,7 @@ struct LogCore: Sendable {
         self.isReadOnly = isReadOnly
         self.isKnown = isKnown
         self.joinsLines = isReadOnly || joinsLines
+        self.reportsUnfinished = isReadOnly || reportsUnfinished
         self.fileSystem = fileSystem
         self.lockTimeout = lockTimeout
     }
@@ -169,8 +174,8 @@ struct LogCore: Sendable {
 
     private mutating func readAppended(_ handle: Handle, size: Int64, _ scope: Scope) throws(LogError) {
         var reader = reader(of: handle.file)
-        // No program appends to it, so a last line without a newline in an idle file won't get one.
-        reader.reportsUnfinished = isReadOnly && !scope.isAppendedOnly
+        // No program appends to a read-only file, so a last line without a newline in an idle one won't get one.
+        reader.reportsUnfinished = reportsUnfinished && !scope.isAppendedOnly
         var isWhole = false
         if case .compared(let whole, _) = scope { isWhole = whole || position.offset <= LogPosition.largeSize }
         // An object that spans several lines might have been read before its end was written.
@@ -206,7 +211,7 @@ struct LogCore: Sendable {
         }
         var (start, size, tries) = (LogPosition(), status.size, 0)
         var reader = reader(of: handle.file)
-        reader.reportsUnfinished = isReadOnly
+        reader.reportsUnfinished = reportsUnfinished
         try contents.reload { fresh throws(LogError) in
             start = LogPosition()
             start.identity = handle.identity

@@ -35,12 +35,14 @@ package final class LogFile<Contents: AnyObject & Sendable>: Sendable {
     ///   - isReadOnly: Whether the file is opened for reading only and never written, synced or compacted.
     ///   - isKnown: Whether a file that is only read is known to exist: one in a folder that can't be entered isn't treated as missing.
     ///   - joinsLines: Whether an object that spans several lines is read, as it always is in a read-only file.
+    ///   - reportsUnfinished: Whether a last line without a newline that can't be read is reported, as it always is in a read-only file.
     ///   - trustsOwners: Whether the file is used regardless of its owner.
     package init(
         path: String,
         isReadOnly: Bool = false,
         isKnown: Bool = false,
         joinsLines: Bool = false,
+        reportsUnfinished: Bool = false,
         trustsOwners: Bool = false,
         fileSystem: any FileSystem = SystemFileSystem(),
         lockTimeout: Duration = .seconds(5),
@@ -56,6 +58,7 @@ package final class LogFile<Contents: AnyObject & Sendable>: Sendable {
                 isReadOnly: isReadOnly,
                 isKnown: isKnown,
                 joinsLines: joinsLines,
+                reportsUnfinished: reportsUnfinished,
                 trustsOwners: trustsOwners,
                 fileSystem: fileSystem,
                 lockTimeout: lockTimeout
@@ -223,6 +226,14 @@ package final class LogFile<Contents: AnyObject & Sendable>: Sendable {
         try withCore { core throws(LogError) in
             guard core.position.isForeign else { return }
             try core.append(external: line, until: fileSystem.now() + lockTimeout)
+        }
+    }
+
+    /// Ends a last line that has no newline, as a writer does before its own line; does nothing to files of another kind.
+    package func endLastLine() throws(LogError) {
+        try withCore { core throws(LogError) in
+            guard core.position.end > core.position.offset, !core.position.isForeign else { return }
+            try core.append(external: [], until: fileSystem.now() + lockTimeout)
         }
     }
 

@@ -23,6 +23,7 @@ public final class FileBackend: PreferenceBackend {
     package init(
         path: String,
         isReadOnly: Bool = false,
+        reportsUnfinished: Bool = false,
         durability: PreferenceDurability = .background,
         trustsOwner: Bool = false,
         fileSystem: any FileSystem = SystemFileSystem(),
@@ -36,6 +37,7 @@ public final class FileBackend: PreferenceBackend {
         log = LogFile(
             path: path,
             isReadOnly: isReadOnly,
+            reportsUnfinished: reportsUnfinished,
             trustsOwners: trustsOwner || TrustedOwners.setting.fix().value,
             fileSystem: fileSystem,
             lockTimeout: lockTimeout,

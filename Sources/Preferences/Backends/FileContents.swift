@@ -167,9 +167,6 @@ final class FileContents: LogContents, @unchecked Sendable {  // used under its 
         }
     }
 
-    /// Whether the last line has no newline and is valid.
-    var hasUnfinishedLine: Bool { !unfinished.isEmpty }
-
     // MARK: Values
 
     /// All values of the file.

@@ -12,11 +12,15 @@ public enum PreferencesFile {
     /// Returns all contents of a file, read once; calls `report` with an error for each line that is skipped.
     ///
     /// The file isn't watched: to begin and end a watch takes longer than to read a small file.
+    ///
+    /// - Parameter reportsUnfinished: Whether a last line that has no end and can't be read is reported, too. A program may be about to
+    ///   end it.
     public static func contents(
         of path: String,
+        reportsUnfinished: Bool = false,
         _ report: @escaping @Sendable (PreferenceError) -> Void
     ) throws(PreferenceError) -> [String: PropertyListValue] {
-        let backend = FileBackend(path: path, watcher: nil)
+        let backend = FileBackend(path: path, reportsUnfinished: reportsUnfinished, watcher: nil)
         return try backend.load(host: PreferenceBackendHost(changed: { _ in }, report: report))
     }
 
@@ -62,11 +66,8 @@ public enum PreferencesFile {
         )
         do throws(LogError) {
             try log.load(observer: LogObserver(changed: {}, damaged: { _ in }, failed: { _ in }))
-            // Without a newline after it, an object over several lines would be copied as an unfinished line.
-            try log.append {
-                $0.hasUnfinishedLine ? [UInt8(ascii: "\n")] : nil
-            } commit: { _ in
-            }
+            // Without a newline after it, a damaged line or an object over several lines would be copied as one that is still arriving.
+            try log.endLastLine()
             try log.compact()
         } catch {
             throw PreferenceError(error)

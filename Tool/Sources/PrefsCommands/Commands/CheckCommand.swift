@@ -215,10 +215,10 @@ struct CheckCommand: ParsableCommand {
         return report
     }
 
-    /// Returns the values of the file, and an error for each damaged line.
+    /// Returns the values of the file, and an error for each damaged line, also for a last one that a program has not ended.
     private static func read(_ path: String) throws -> ([String: PropertyListValue], [PreferenceError]) {
         let found = Issues()
-        let contents = try PreferencesFile.contents(of: path) { found.add($0) }
+        let contents = try PreferencesFile.contents(of: path, reportsUnfinished: true) { found.add($0) }
         return (contents, found.all)
     }
 }
