@@ -81,14 +81,26 @@ enum CommandInput {
         getenv(name).map { String(cString: $0) }.flatMap { $0.isEmpty ? nil : $0 }
     }
 
-    static func warn(_ text: String) {
+    /// Writes a line to standard output, behind all that the program has printed; `print` would ignore that it can't be written.
+    static func print(_ text: String) throws {
+        guard fflush(nil) == 0, put(text, on: 1) else {
+            let reason = String(cString: strerror(errno))
+            throw CommandFailure(.failed, "standard output can't be written: \(reason)")
+        }
+    }
+
+    static func warn(_ text: String) { _ = put(text, on: 2) }
+
+    /// Writes a line; returns whether that was possible, else `errno` has the reason.
+    private static func put(_ text: String, on descriptor: Int32) -> Bool {
         var rest = Array((text + "\n").utf8)[...]
         while !rest.isEmpty {
-            let count = rest.withUnsafeBytes { write(2, $0.baseAddress, $0.count) }
+            let count = rest.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
             if count < 0, errno == EINTR { continue }
-            if count <= 0 { return }
+            if count <= 0 { return false }
             rest.removeFirst(count)
         }
+        return true
     }
 }
 

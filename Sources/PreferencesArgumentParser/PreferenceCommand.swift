@@ -109,7 +109,7 @@ extension PreferenceCommand {
                         table.add([preference.name, text, preference.source.name, rule, note])
                     }
                 }
-                print(json ? try PropertyListValue.dictionary(all).json() : table.text)
+                try CommandInput.print(json ? PropertyListValue.dictionary(all).json() : table.text)
             }
         }
     }
@@ -129,7 +129,7 @@ extension PreferenceCommand {
                 guard let value = try secrets.value(of: preference) else {
                     throw CommandFailure(.absent, "\"\(preference.name)\" has no value")
                 }
-                print(try json ? value.json() : value.plain)
+                try CommandInput.print(json ? value.json() : value.plain)
             }
         }
     }
@@ -213,7 +213,7 @@ extension PreferenceCommand {
                 guard let path = PreferenceCommand.store.location?.path(percentEncoded: false) else {
                     throw CommandFailure(.absent, "the settings aren't in a file: \(PreferenceCommand.store)")
                 }
-                print(path)
+                try CommandInput.print(path)
             }
         }
     }
@@ -240,9 +240,9 @@ extension PreferenceCommand {
                         members["name"] = problem.name.map { .string($0) }
                         return PropertyListValue.dictionary(members)
                     }
-                    print(try PropertyListValue.array(objects).json())
+                    try CommandInput.print(PropertyListValue.array(objects).json())
                 } else if !problems.isEmpty {
-                    print(problems.map(\.description).joined(separator: "\n"))
+                    try CommandInput.print(problems.map(\.description).joined(separator: "\n"))
                 }
                 if !problems.isEmpty { throw ExitCode(CommandFailure.Status.damaged.rawValue) }
             }
