@@ -85,7 +85,7 @@ enum CommandInput {
     static func print(_ text: String) throws {
         guard fflush(nil) == 0, put(text, on: 1) else {
             let reason = String(cString: strerror(errno))
-            throw CommandFailure(.failed, "standard output can't be written: \(reason)")
+            throw CommandFailure(.failed, "can't write the output: \(reason)")
         }
     }
 

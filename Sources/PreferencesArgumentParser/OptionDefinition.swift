@@ -164,7 +164,9 @@ extension OptionDefinition {
     }
 
     var completion: CompletionKind {
-        let choices = preference.rules.first { $0.kind == .choices }?.choices ?? []
+        let choices = (preference.rules.first { $0.kind == .choices }?.choices ?? [])
+            // Another rule may forbid some of them.
+            .filter { preference.reasonToReject($0) == nil }
         return choices.isEmpty ? .default : .list(choices.map(\.text))
     }
 }

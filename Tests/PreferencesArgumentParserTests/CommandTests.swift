@@ -122,5 +122,17 @@ struct CommandTests {
         try writeWithoutAwait()
         #expect(issues.all.map(\.code) == [.misuse])
     }
+
+    @Test
+    func completionsHaveNoChoiceThatAnotherRuleForbids() {
+        struct Levels: PreferenceGroup {
+            @Preference("level", .range(0...10), .choices([2, 4, 11])) var level = 2
+        }
+        struct Command: ParsableCommand {
+            @OptionGroup var preferences: PreferenceArguments<Levels>
+        }
+        let script = Command.completionScript(for: .fish)
+        #expect(script.contains("-rfka '2 4'"), "\(script)")
+    }
 }
 #endif

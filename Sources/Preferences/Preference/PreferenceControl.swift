@@ -5,7 +5,7 @@
 public enum PreferenceControl: Sendable, Hashable {
     /// A switch.
     case toggle
-    /// A menu of all allowed values.
+    /// A menu of all choices that no other rule forbids.
     case picker([PropertyListValue])
     /// Buttons for the next and the previous integer of a short range.
     case stepper(ClosedRange<Int64>)
@@ -27,10 +27,18 @@ public enum PreferenceControl: Sendable, Hashable {
         if keywords["writeOnly"] == true {
             self = .secret
         } else if case .array(let choices)? = keywords["enum"] {
-            self = .picker(choices)
+            self = .picker(Self.allowed(choices, keywords))
         } else {
             self.init(type: keywords["type"], keywords)
         }
+    }
+
+    private static func allowed(
+        _ choices: [PropertyListValue],
+        _ keywords: [String: PropertyListValue]
+    ) -> [PropertyListValue] {
+        let property = PreferenceSchema.Property(keywords)
+        do throws(PreferenceError) { return try property.allowedValues(among: choices) } catch { return choices }
     }
 
     private init(type: PropertyListValue?, _ keywords: [String: PropertyListValue]) {

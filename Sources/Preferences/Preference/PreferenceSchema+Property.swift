@@ -116,6 +116,16 @@ extension PreferenceSchema.Property {
         return "\(lengths.least.map(String.init) ?? "")...\(lengths.greatest.map(String.init) ?? "")"
     }
 
+    /// Returns those of the values that no rule forbids: of the choices, another rule may allow only some.
+    @_spi(Tool) public func allowedValues(
+        among values: [PropertyListValue]
+    ) throws(PreferenceError) -> [PropertyListValue] {
+        try values.map { value throws(PreferenceError) in
+            try refusal(of: value, isStored: false) == nil ? value : nil
+        }
+        .compactMap(\.self)
+    }
+
     /// Returns the reason why a value, or a part of it, isn't allowed, or `nil` if it is.
     func refusal(
         of value: PropertyListValue,

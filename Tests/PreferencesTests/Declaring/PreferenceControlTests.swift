@@ -43,6 +43,15 @@ struct PreferenceControlTests {
         )
     }
 
+    @Test
+    func menuHasNoChoiceThatAnotherRuleForbids() {
+        struct Group: PreferenceGroup {
+            @Preference("level", .range(0...10), .choices([2, 4, 11])) var level = 2
+            @Preference("name", .choices(["a", "abc"]), .length(2...)) var name: String?
+        }
+        #expect(Group(in: .inMemory()).preferences.map(\.control) == [.picker([2, 4]), .picker(["abc"])])
+    }
+
     @Test(
         arguments: [
             (["type": "date"], "date"), (["type": "object", "required": ["$date"]], "date"),

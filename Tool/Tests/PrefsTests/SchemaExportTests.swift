@@ -199,6 +199,46 @@ struct SchemaExportTests {
         #expect(try tool.read("export").utf8.count < 1000)
     }
 
+    @Test(arguments: ["root-plist", "manifest"])
+    func choiceThatAnotherRuleForbidsIsLeftOut(_ format: String) throws {
+        let schema = #"""
+            "level":{"type":"integer","default":2,"enum":[2,4,11],"minimum":0,"maximum":10},
+            "few":{"type":"integer","default":32,"minimum":30,"maximum":33,"allOf":[{"enum":[31,32]}]}
+            """#
+        let run = try export(schema, format, to: "-", in: Tool())
+        #expect(run.output.contains("<integer>4</integer>") && !run.output.contains("<integer>11</integer>"), "\(run)")
+        if format == "root-plist" {
+            #expect(run.output.contains("<integer>31</integer>") && !run.output.contains("<integer>30</integer>"))
+        }
+    }
+
+    @Test
+    func templateHasNoValueThatTheProgramCanNotRead() throws {
+        struct Group: PreferenceGroup {
+            @Preference("url") var url: URL?
+            @Preference("id") var id: UUID?
+            @Preference("wait") var wait: Duration?
+            @Preference("zone") var zone: TimeZone?
+            @Preference("letter") var letter: Character?
+            @Preference("share") var share: Rollout?
+            @Preference("few", .length(1...3)) var few: [Int]?
+            @Preference("name", .length(2...3)) var name: String?
+            @Preference("low", .range(...(-5))) var low: Int?
+            @Preference("side", .choices(["l", "left"]), .length(2...)) var side: String?
+            @Preference("since") var since: Date?
+        }
+        let tool = try Tool()
+        try tool.write(try Group(in: .inMemory()).jsonSchema(), to: "system/app/preferences.schema.json")
+        try tool.run("schema export app settings.json --template")
+        let text = try tool.read("settings.json")
+        try tool.write(text.replacing("// \"", with: "\""), to: "all.json")
+        let settings = PreferenceStore.settingsFile(at: URL(filePath: tool.folder + "/all.json"))
+        let group = Group(in: .layered([settings, .inMemory()]))
+        #expect(group.problems.isEmpty && group.url == nil, "\(group.problems)\n\(text)")
+        #expect(group.name == "xx" && group.side == "left" && group.since != nil, "\(text)")
+        #expect(text.contains(#"// "id": null,"#) && text.contains(#"// "share": null,"#), "\(text)")
+    }
+
     @Test(arguments: ["markdown", "template"])
     func textHasNoCharacterThatChangesItsDisplay(_ format: String) throws {
         let tool = try Tool()

@@ -28,9 +28,9 @@ enum Completion {
 
     /// Returns the choices that the schema declares for a name, strings without quotes.
     private static func choices(of name: String, in place: any Place) throws -> [String] {
-        let property = try place.schema()?.property(of: name)
-        let choices = property?.choices ?? (property?.types == ["boolean"] ? [false, true] : [])
-        return try choices.map { try ValueText.plain($0) }
+        guard let property = try place.schema()?.property(of: name) else { return [] }
+        let choices = property.choices ?? (property.types == ["boolean"] ? [false, true] : [])
+        return try property.allowedValues(among: choices).map { try ValueText.plain($0) }
     }
 
     /// Adds the aliases of commands to a script that the parser has generated, which completes nothing after an alias.

@@ -95,8 +95,8 @@ struct SchemaExport {
         var leftOut: [String] = []
         for section in sections {
             let title = PropertyListValue.string(section.title ?? "")
-            let controls = section.preferences.map { preference in
-                let control = Self.control(preference).flatMap {
+            let controls = try section.preferences.map { preference in
+                let control = try Self.control(preference).flatMap {
                     PropertyListXML.hasForm(of: [title, .dictionary($0)]) ? $0 : nil
                 }
                 return (preference.name, control)
@@ -125,14 +125,14 @@ struct SchemaExport {
 
     /// Returns the control of a preference; `nil` if there is none: each but a text field needs a default, a secret doesn't belong into user
     /// defaults, a text field would store a number as text, and a slider an integer with a fraction.
-    private static func control(_ preference: Preference) -> [String: PropertyListValue]? {
+    private static func control(_ preference: Preference) throws -> [String: PropertyListValue]? {
         let property = preference.property
         guard !property.isSecret else { return nil }
         var members: [String: PropertyListValue] = [
             "Key": .string(preference.name), "Title": .string(preference.title),
         ]
         members["DefaultValue"] = property.defaultValue
-        let choices = property.choices ?? integers(of: property) ?? []
+        let choices = try property.allowedValues(among: property.choices ?? integers(of: property) ?? [])
         switch (property.types, property.defaultValue) {
         case (_, let value?) where choices.contains(value):
             members["Values"] = .array(choices)
@@ -171,7 +171,7 @@ struct SchemaExport {
         var leftOut: [String] = []
         var subkeys: [PropertyListValue] = []
         for preference in sections.flatMap(\.preferences) {
-            guard var key = Self.managedKey(preference.property, preference.name, &leftOut) else { continue }
+            guard var key = try Self.managedKey(preference.property, preference.name, &leftOut) else { continue }
             key["pfm_name"] = .string(preference.name)
             key["pfm_title"] = .string(preference.title)
             guard PropertyListXML.hasForm(of: .dictionary(key)) else {
@@ -222,7 +222,7 @@ struct SchemaExport {
         _ property: Schema.Property,
         _ name: String,
         _ leftOut: inout [String]
-    ) -> [String: PropertyListValue]? {
+    ) throws -> [String: PropertyListValue]? {
         let types = [
             "boolean": "boolean", "integer": "integer", "number": "real", "string": "string", "array": "array",
             "object": "dictionary", "data": "data", "date": "date",
@@ -242,7 +242,7 @@ struct SchemaExport {
         var key: [String: PropertyListValue] = ["pfm_type": .string(type)]
         key["pfm_default"] = property.defaultValue.map(number)
         key["pfm_description"] = property.description.map { .string($0) }
-        key["pfm_range_list"] = property.choices.map { .array($0.map(number)) }
+        key["pfm_range_list"] = try property.choices.map { .array(try property.allowedValues(among: $0).map(number)) }
         if property.isRequired { key["pfm_require"] = "always" }
         if let deprecation = property.deprecation { key["pfm_note"] = .string(Self.note(of: deprecation)) }
         if property.isSecret {
@@ -253,7 +253,7 @@ struct SchemaExport {
         key["pfm_range_min"] = property.minimum.map(number)
         key["pfm_range_max"] = property.maximum.map(number)
         if type == "array" {
-            let element = property.items.flatMap { managedKey($0, "\(name).*", &leftOut) }
+            let element = try property.items.flatMap { try managedKey($0, "\(name).*", &leftOut) }
             key["pfm_subkeys"] = .array(element.map { [PropertyListValue.dictionary($0)] } ?? [])
         }
         if type == "dictionary" {
@@ -261,7 +261,7 @@ struct SchemaExport {
             for (member, property) in property.properties.sorted(by: {
                 $0.key.utf8.lexicographicallyPrecedes($1.key.utf8)
             }) {
-                guard var key = managedKey(property, "\(name).\(member)", &leftOut) else { continue }
+                guard var key = try managedKey(property, "\(name).\(member)", &leftOut) else { continue }
                 key["pfm_name"] = .string(member)
                 members.append(.dictionary(key))
             }
@@ -272,7 +272,8 @@ struct SchemaExport {
 
     // MARK: Template
 
-    /// Returns a settings file, JSON with comments, in which each preference stands with its default, as a comment.
+    /// Returns a settings file, JSON with comments, in which each preference stands with its default, as a comment: one without a default
+    /// with an example, or with null if only the program knows one.
     func template() throws -> Export {
         var text = "{\n  // Remove the slashes before a name to set its value.\n"
         text += "  \"$schema\": \(try ValueText.json(.string(Self.fileURL(InputFile.realPath(schema.path))))),\n"
@@ -282,31 +283,34 @@ struct SchemaExport {
                 let property = preference.property
                 let type = try [property.type, property.allowed()].compactMap(\.self).joined(separator: ", ")
                 let value = try property.defaultValue ?? Self.example(of: property)
-                let object = try ValueText.json([preference.name: value], indented: false)
+                let member = try ValueText.member(preference.name, value)
                 text += "\n"
                 for comment in [Self.summary(of: property), type.isEmpty ? nil : type].compactMap(\.self) {
                     text += "  // \(Self.line(comment))\n"
                 }
-                // The braces stand on lines of their own. In JSON, too, a character may be escaped.
-                text += "  // \(Self.line(String(object.split(separator: "\n")[1].dropFirst(2)))),\n"
+                // In JSON, too, a character may be escaped.
+                text += "  // \(Self.line(member)),\n"
             }
         }
         let secrets = sections.flatMap(\.preferences).filter(\.property.isSecret).map(\.name)
         return (text + "}\n", secrets)
     }
 
-    /// Returns a value of the declared type.
-    private static func example(of property: Schema.Property) throws -> PropertyListValue {
-        if let choice = property.choices?.first { return choice }
-        return switch property.types.first {
-        case "boolean": false
-        case "integer", "number": property.minimum ?? 0
-        case "array": []
-        case "object": [:]
-        case "data": try PropertyListValue(json: #"{"$data":""}"#)
-        case "date": try PropertyListValue(json: #"{"$date":"2026-11-20T22:00:00Z"}"#)
-        default: .string(String(repeating: "x", count: min(max(property.lengths.least ?? 0, 0), 64)))
-        }
+    /// Returns a value that the schema allows; `nil` if only the program knows one, as a text may stand for something else, such as a URL.
+    private static func example(of property: Schema.Property) throws -> PropertyListValue? {
+        let example: PropertyListValue? =
+            switch property.types.first {
+            case "boolean": false
+            case "integer", "number": property.minimum ?? 0
+            case "array": []
+            case "object": [:]
+            case "data": try PropertyListValue(json: #"{"$data":""}"#)
+            case "date": try PropertyListValue(json: #"{"$date":"2026-11-20T22:00:00Z"}"#)
+            case "string" where property.lengths != (nil, nil):
+                .string(String(repeating: "x", count: min(max(property.lengths.least ?? 0, 0), 64)))
+            default: nil
+            }
+        return try property.allowedValues(among: property.choices ?? [example].compactMap(\.self)).first
     }
 
     private static func fileURL(_ path: String) -> String {

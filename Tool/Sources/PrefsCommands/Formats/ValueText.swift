@@ -14,9 +14,14 @@ enum ValueText {
     static func json(_ contents: [String: PropertyListValue], indented: Bool = true) throws -> String {
         if contents.isEmpty { return "{}\n" }
         let members = try contents.sortedByName.map { name, value in
-            "  \(try key(name)): \(try indented ? pretty(value, depth: 1) : json(value))"
+            "  \(try indented ? "\(key(name)): \(pretty(value, depth: 1))" : member(name, value))"
         }
         return "{\n\(members.joined(separator: ",\n"))\n}\n"
+    }
+
+    /// Returns a member of an object of names on one line; `null`, which removes the name, for none.
+    static func member(_ name: String, _ value: PropertyListValue?) throws -> String {
+        "\(try key(name)): \(try value.map(json) ?? "null")"
     }
 
     /// Returns the line of a preferences file that sets a value.
