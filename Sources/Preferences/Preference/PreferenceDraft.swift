@@ -377,12 +377,18 @@ private final class DraftBackend: PreferenceBackend {
         let preferences = checks.withLock { $0?.preferences(of: changes.keys) } ?? [:]
         return state.withLock { state in
             let names = condition.isComplete ? nil : Set(changes.keys).union(condition.values.keys)
+            // Read first: if the condition holds for what is stored afterwards, it is what the caller has read before.
+            let understood = preferences.filter { changes[$0.key] != .some(nil) }.reduce(into: [:]) { found, entry in
+                found[entry.key] = self.understood(of: entry.key, entry.value)
+            }
             // Read once: the condition must hold for the values that the edits are compared with.
-            var stored = names == nil ? layer.listed(layer.source.contents) : [:]
+            var stored: [String: PropertyListValue?] =
+                names == nil ? layer.listed(layer.source.contents).mapValues { $0 } : [:]
             let own = { [layer] (name: String) -> PropertyListValue? in
-                if names == nil || stored[name] != nil { return stored[name] }
-                stored[name] = layer.value(of: name)
-                return stored[name]
+                if let known = stored[name] { return known }
+                let value = names == nil ? nil : layer.value(of: name)
+                stored.updateValue(value, forKey: name)
+                return value
             }
             let values = (names ?? Set(stored.keys).union(state.edits.keys)).reduce(into: [:]) { values, name in
                 values[name] = state.edits[name].map { $0.joined(to: first(of: $0.names, own)) } ?? own(name)
@@ -391,10 +397,10 @@ private final class DraftBackend: PreferenceBackend {
             state.host?.collect(Dictionary(uniqueKeysWithValues: asked.map { ($0, values[$0]) }))
             guard condition.holds(for: values) else { return PreferenceBackendCommit(isStored: false) }
             for (name, new) in changes {
-                let understood = new == nil ? nil : preferences[name].map { self.understood(of: name, $0) }
-                let names = [name] + (understood?.formerNames ?? [])
+                let over = understood[name]
+                let names = [name] + (over?.formerNames ?? [])
                 let stored = first(of: names, own)
-                state.edits[name] = DraftEdit(new, of: names, over: understood, after: state.edits[name], stored)
+                state.edits[name] = DraftEdit(new, of: names, over: over, after: state.edits[name], stored)
             }
             // Where others have changed the value since the first edit, it isn't shown as it was set.
             state.host?.noteApplied()
