@@ -18,7 +18,7 @@ SOURCES := Package.swift Sources Tests Examples/Package.swift Examples/Sources E
 GATE := lint,prose,test,compile-tests,interface,imports,stack,documentation,instructions,optimized-code,reading-path,torture-short,resolution,etcd-if-changed,traits,adopt-if-changed \
 	verify,view-instructions tool apple-check examples fuzz-corpus
 ALL := lint prose test compile-tests interface imports stack documentation instructions optimized-code reading-path torture-short resolution traits \
-	verify view-instructions tool apple-check examples structure warnings fresh-clone getting-started first-snippets install-check full-tests laws torture mutants fuzz \
+	verify view-instructions tool apple-check musl-check examples structure warnings fresh-clone getting-started first-snippets install-check full-tests laws torture mutants fuzz \
 	thread-sanitizer address-sanitizer opencombine etcd-tests service-etcd adopt-tests adopt-projects page syntax-versions benchmarks
 EXCEPT ?=
 
@@ -43,7 +43,7 @@ ADOPT_COVERED := Adopt Scripts/interfaces/Preferences.txt
 	etcd-if-changed adopt-if-changed adopt-tests adopt-projects page documentation syntax-versions benchmarks opencombine thread-sanitizer \
 	address-sanitizer getting-started first-snippets laws install-check install release-tool uninstall debian-package \
 	lint prose test compile-tests interface imports stack structure instructions optimized-code reading-path torture-short resolution traits verify view-instructions \
-	tool apple-check examples fuzz-corpus mac
+	tool apple-check musl-check examples fuzz-corpus mac
 
 quick: lint build test
 	Scripts/check-warnings .build
@@ -202,6 +202,11 @@ mac:
 	Scripts/check-mac
 
 # The rest of `make check-all`.
+
+# Type-checks the library and the tool over the headers of musl.
+musl-check:
+	$(SWIFT) build --package-path Tool
+	Evidence/Verify/musl-check
 
 # The page of `prefs serve` in a headless Chromium; `Scripts/check-page --screenshots` creates the guide's pictures.
 page:

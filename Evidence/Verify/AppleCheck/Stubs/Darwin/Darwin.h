@@ -1,4 +1,4 @@
-// The parts of Darwin's C library that the sources use, from its real headers, which Evidence/Verify/darwin-headers fetches. They come
+// The parts of Darwin's C library that the sources use, from its real headers, which Evidence/Verify/libc-headers fetches. They come
 // without the map that makes them a module.
 #include <arpa/inet.h>
 #include <copyfile.h>
