@@ -122,9 +122,7 @@ package final class LogFile<Contents: AnyObject & Sendable>: Sendable {
     package func catchUp() throws(LogError) {
         let isWatched = background.withLock { $0.watch != nil }
         try withCore { core throws(LogError) in
-            // What the watcher has found was compared.
-            let isReported = isWatched && (core.needsReload || core.hasReport)
-            try core.catchUp(isReported ? (core.needsReload ? .appended : .all) : .compared(whole: true))
+            try core.catchUp(isWatched ? (core.needsReload ? .appended : .all) : .compared(whole: true))
         }
     }
 

@@ -262,17 +262,6 @@ struct FileBackendTests {
     }
 
     @Test
-    func refreshReadsAChangeInPlaceOfAWatchedFile() throws {
-        let store = try store("watched")
-        try store.write(0, for: "number")
-        for number in 1..<10 {
-            try folder.overwrite("watched", with: "{\"number\":\(number)}\n")
-            try store.refresh()
-            #expect(store["number"] == .integer(Int64(number)))
-        }
-    }
-
-    @Test
     func namesOfAFileAreOneStore() throws {
         try folder.write("{\"a\":1}\n", to: "one")
         try FileManager.default.linkItem(atPath: folder.path("one"), toPath: folder.path("two"))
