@@ -55,10 +55,7 @@ extension PropertyListValue {
 
     /// Returns the member of dictionaries in dictionaries at a path.
     fileprivate func member(at path: [String]) -> PropertyListValue? {
-        path.reduce(self) { value, key in
-            guard case .dictionary(let members)? = value else { return nil }
-            return members[key]
-        }
+        path.reduce(self) { $0?[member: $1] }
     }
 }
 
@@ -71,7 +68,7 @@ extension PreferenceDeclaration {
             guard let value, let new = try encodeUnchecked(value, isStored: true),
                 let whole = coding.form.tree(of: new), let tree = coding.form.tree(of: stored)
             else { return true }
-            let replaced = Set(reader?.problems.lazy.filter { $0.elements == 0 }.map(\.error.codingPath) ?? [])
+            let replaced = reader?.replaced ?? []
             let isStored = { (path: [String]) in
                 tree.member(at: path) != nil && !path.indices.contains { replaced.contains(Array(path[...$0])) }
             }
@@ -189,7 +186,7 @@ extension PreferenceDeclaration {
         var merge = ValueMerge()
         if let reader {
             merge.holes = reader.holes
-            merge.replaced = Set(reader.problems.lazy.filter { $0.elements == 0 }.map(\.error.codingPath))
+            merge.replaced = reader.replaced
         }
         if tree.holdsList || newTree.holdsList { merge.unordered = reader?.unordered ?? unorderedLists(in: stored) }
         if form.changesKeys { merge.ignoreSpelling() }

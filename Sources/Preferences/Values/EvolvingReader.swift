@@ -43,6 +43,8 @@ final class EvolvingReader: @unchecked Sendable {  // used by the thread that re
 
     /// The errors of the members that were replaced and of the elements that were left out.
     private(set) var problems: [EvolvingProblem] = []
+    /// The paths of the members that were replaced.
+    var replaced: Set<[String]> { Set(problems.lazy.filter { $0.elements == 0 }.map(\.error.codingPath)) }
     /// The indices of the elements that were left out of each array.
     private(set) var holes: [[String]: Set<Int>] = [:]
     /// The paths of the collections whose order has no meaning, with the number of list elements that are one element of each.
