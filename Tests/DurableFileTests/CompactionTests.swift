@@ -127,7 +127,7 @@ struct CompactionTests {
         if isLate { try appender.append("2.\n") }
         lateLines = try log.core.withLock { [lateLines] core throws(LogError) in
             var lateLines = lateLines
-            try core.appendLateLines(&lateLines, isLast: false)
+            try core.append(&lateLines, isLast: false, until: .seconds(5))
             return lateLines
         }
         try log.catchUp()
@@ -152,7 +152,7 @@ struct CompactionTests {
         func collect(isLast: Bool) throws {
             lateLines = try log.core.withLock { [lateLines] core throws(LogError) in
                 var lateLines = lateLines
-                try core.appendLateLines(&lateLines, isLast: isLast)
+                try core.append(&lateLines, isLast: isLast, until: .seconds(5))
                 return lateLines
             }
         }

@@ -334,6 +334,38 @@ struct LogFileTests {
         #expect(try folder.read("log") == "x=1.\nx=2.\n")
     }
 
+    /// While a thread waits for the lock that another process holds, the others use the log.
+    @Test
+    func otherThreadsDoNotWaitForALockHolder() throws {
+        let fileSystem = FaultyFileSystem()
+        let worker = StoppedWorker()
+        let log = LogFile<TextContents>(
+            path: folder.path("log"),
+            fileSystem: fileSystem,
+            watcher: nil,
+            worker: worker.queue
+        )
+        try log.load(observer: record.observer)
+        try log.set("x", "1")
+        let holder = try SystemFileSystem().open(folder.path("log"), for: .appending)
+        #expect(try SystemFileSystem().lock(holder))
+        let pauses = Counter()
+        fileSystem.beforeEachSleep { [folder] in
+            guard pauses.next() == 10 else { return }
+            // Called on the waiting thread, so that a lock it holds would never be free.
+            #expect(log.core.withLockIfAvailable { _ in true } == true)
+            #expect(log.isWritable && log.values == ["x": "1"])
+            do {
+                try folder.append("y=2.\n", to: "log")
+                try log.catchUp()
+                try log.sync()
+                try SystemFileSystem().unlock(holder)
+            } catch { Issue.record(error) }
+        }
+        try log.set("x", "2")
+        #expect(pauses.value == 10 && log.values == ["x": "2", "y": "2"])
+    }
+
     @Test
     func longLineIsReadWhole() throws {
         let value = String(repeating: "v", count: rounds(3 << 20))

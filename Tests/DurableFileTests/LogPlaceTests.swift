@@ -251,6 +251,18 @@ struct LogPlaceTests {
         #expect(log.values == ["a": "2", "b": "2", "c": "3"])
     }
 
+    /// A refresh doesn't wait for the watcher to find what the size of a file doesn't show.
+    @Test
+    func changeInPlaceIsReadAtOnce() throws {
+        try folder.write("a=1.\nb=1.\n", to: "log")
+        let log = try openWatched()
+        let system = SystemFileSystem()
+        try system.truncate(try system.open(folder.path("log"), for: .appending), to: 0)
+        try folder.append("a=2.\nb=1.\n", to: "log")
+        try log.catchUp()
+        #expect(log.values == ["a": "2", "b": "1"])
+    }
+
     @Test
     func waitForASaveEndsAtTheDeadline() throws {
         try folder.write("a=1.\n", to: "log")

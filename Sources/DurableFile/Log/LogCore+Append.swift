@@ -3,9 +3,9 @@ internal import CDurableFile
 extension LogCore {
     /// Appends the line that `prepare` makes of what all processes have stored; nothing if that returns nil.
     ///
-    /// `prepare` may be called twice. `commit` is called once the line is stored and all lines before it are applied.
-    /// If an error is thrown, the contents are those of the file. The caller sets the deadline, so that threads that
-    /// wait for each other and then for the file's lock have one timeout in total.
+    /// `prepare` may be called several times. `commit` is called once the line is stored and all lines before it are applied.
+    /// If an error is thrown, the contents are those of the file; if it is `busy`, as another program is in the way, the caller
+    /// can wait and try again until the deadline.
     mutating func append(
         until deadline: Duration,
         _ prepare: () -> [UInt8]?,
@@ -22,9 +22,9 @@ extension LogCore {
                 current = try open(creating: true)
                 continue
             }
-            try lock(handle.file, until: deadline)
+            try lock(handle.file)
             defer { unlock(handle.file) }
-            guard try isReady(handle, until: deadline) else {
+            guard try isReady(handle) else {
                 try pause(&retries, until: deadline)
                 continue
             }
@@ -34,14 +34,14 @@ extension LogCore {
         }
     }
 
-    /// Appends lines as another program would, so that they are read like its lines.
+    /// Appends lines as another program would, so that they are read like its lines; throws `busy` as the other `append` does.
     mutating func append(external lines: [UInt8], until deadline: Duration) throws(LogError) {
         beginWriting()
         var retries = 0
         while let handle = try currentHandle() {
-            try lock(handle.file, until: deadline)
+            try lock(handle.file)
             defer { unlock(handle.file) }
-            guard try isReady(handle, until: deadline) else {
+            guard try isReady(handle) else {
                 try pause(&retries, until: deadline)
                 continue
             }
@@ -80,20 +80,16 @@ extension LogCore {
     /// Whether the locked file is still the one at the path, after waiting for the end of a line that a program without
     /// the lock is writing.
     ///
-    /// Throws `busy` if a program is saving the file in place and doesn't end until the deadline.
-    mutating func isReady(_ handle: Handle, until deadline: Duration) throws(LogError) -> Bool {
+    /// Throws `busy` if a program is saving the file in place.
+    mutating func isReady(_ handle: Handle) throws(LogError) -> Bool {
         guard try isAtPath(handle) else { return false }
-        // Else this line would stand before those that are being saved, or be overwritten by them.
-        while awaitsSave {
-            // If no event says that the program has closed the file, that is all that can be known.
-            if watch?.isPolled != false {
-                awaitsSave = false
-                try reload()
-                return current?.file === handle.file && position.identity == handle.identity
-            }
-            if fileSystem.now() >= deadline { throw .busy(path: path, waited: lockTimeout) }
-            fileSystem.sleep(.milliseconds(1))
-            guard try isAtPath(handle) else { return false }
+        if awaitsSave {
+            // Else this line would stand before those that are being saved, or be overwritten by them.
+            guard watch?.isPolled != false else { throw .busy(path: path, waited: .zero) }
+            // No event would say that the program has closed the file, so that is all that can be known.
+            awaitsSave = false
+            try reload()
+            return current?.file === handle.file && position.identity == handle.identity
         }
         if position.end == position.offset { return true }
         let deadline = fileSystem.now() + Self.longestArrival
@@ -111,23 +107,17 @@ extension LogCore {
         return current
     }
 
-    func lock(_ file: OpenFile, until deadline: Duration) throws(LogError) {
-        // flock has no timeout, and a signal that ends it would be the program's. A set in another process takes
-        // microseconds, while the shortest sleep on Linux takes 50 µs more than requested (PR_SET_TIMERSLACK).
-        for _ in 0..<Self.eagerTries where try lockIfAvailable(file) { return }
-        var pause = Duration.microseconds(20)
-        while try !lockIfAvailable(file) {
-            if fileSystem.now() >= deadline { throw .busy(path: path, waited: lockTimeout) }
-            fileSystem.sleep(pause)
-            pause = min(pause * 2, .milliseconds(1))
+    /// Locks a file; throws `busy` if another program has its lock for longer than a set takes.
+    func lock(_ file: OpenFile) throws(LogError) {
+        // A set in another process takes microseconds, while the shortest sleep on Linux takes 50 µs more than requested
+        // (PR_SET_TIMERSLACK).
+        for _ in 0..<Self.eagerTries {
+            do { if try fileSystem.lock(file) { return } } catch { throw LogError(writing: error) }
         }
+        throw .busy(path: path, waited: .zero)
     }
 
     private static var eagerTries: Int { 20 }
-
-    func lockIfAvailable(_ file: OpenFile) throws(LogError) -> Bool {
-        do { return try fileSystem.lock(file) } catch { throw LogError(writing: error) }
-    }
 
     /// Unlocks a file, by closing it if it can't be unlocked.
     mutating func unlock(_ file: OpenFile) {
@@ -228,6 +218,30 @@ extension LogCore {
             return true
         } catch {
             return false
+        }
+    }
+}
+
+extension FileSystem {
+    /// Runs `body` until it doesn't throw `busy`, with pauses in between: another program is no longer in the way, or has been for
+    /// too long.
+    ///
+    /// The caller has no lock, so that no other thread waits, too. The lock of a file (flock) has no timeout, and a signal that ends
+    /// the wait for it would be the program's.
+    func whileBusy<Result>(
+        _ timeout: Duration,
+        _ body: (_ deadline: Duration) throws(LogError) -> Result
+    ) throws(LogError) -> Result {
+        let deadline = now() + timeout
+        var pause = Duration.microseconds(20)
+        while true {
+            do throws(LogError) { return try body(deadline) } catch {
+                guard case .busy(let path, _) = error else { throw error }
+                let rest = deadline - now()
+                if rest <= .zero { throw .busy(path: path, waited: timeout) }
+                sleep(min(pause, rest))
+                pause = min(pause * 2, .milliseconds(1))
+            }
         }
     }
 }

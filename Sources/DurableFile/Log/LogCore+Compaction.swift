@@ -1,7 +1,4 @@
 extension LogCore {
-    /// How long a compaction waits for other programs.
-    var longestCompactionWait: Duration { min(lockTimeout, .milliseconds(500)) }
-
     /// Returns a copy of the contents to make a new file of; nil if there is no file, or it can only be read.
     mutating func compaction(isRequested: Bool = false) throws(LogError) -> Compaction? {
         beginWriting()
@@ -30,7 +27,7 @@ extension LogCore {
     ) throws(LogError) -> LateLines? {
         var (compaction, draft) = (compaction, draft)
         var damagedCopy: String?
-        var isKept = false
+        var (isLocked, isKept) = (false, false)
         defer {
             if !isKept {
                 fileSystem.discard(draft.file.path)
@@ -38,13 +35,13 @@ extension LogCore {
             }
         }
         guard let old = try currentHandle(), old.file === compaction.old else { return nil }
-        guard try lockIfAvailable(old.file) else {
-            isKept = true
-            throw .busy(path: path, waited: longestCompactionWait)
-        }
-        defer { unlock(old.file) }
+        defer { if isLocked { unlock(old.file) } }
         let isReady: Bool
-        do throws(LogError) { isReady = try self.isReady(old, until: fileSystem.now()) } catch {
+        do throws(LogError) {
+            try lock(old.file)
+            isLocked = true
+            isReady = try self.isReady(old)
+        } catch {
             if case .busy = error { isKept = true }
             throw error
         }
@@ -162,13 +159,17 @@ extension LogCore {
     /// Appends to the log what was added to its old file after that was replaced; the last time also a line without its
     /// newline.
     ///
-    /// Returns whether anything was added.
+    /// Returns whether anything was added; throws `busy` as `append` does.
     @discardableResult
-    mutating func appendLateLines(_ lateLines: inout LateLines, isLast: Bool) throws(LogError) -> Bool {
+    mutating func append(
+        _ lateLines: inout LateLines,
+        isLast: Bool,
+        until deadline: Duration
+    ) throws(LogError) -> Bool {
         let rest: (bytes: [UInt8], next: LateLines)?
         do { rest = try lateLines.rest(reader(of: lateLines.old), endsLast: isLast) } catch { throw .failed(error) }
         guard let rest else { return false }
-        if !rest.bytes.isEmpty { try append(external: rest.bytes, until: fileSystem.now() + lockTimeout) }
+        if !rest.bytes.isEmpty { try append(external: rest.bytes, until: deadline) }
         lateLines = rest.next
         return !rest.bytes.isEmpty
     }

@@ -19,10 +19,10 @@ extension LogCore {
     mutating func rewrite(isRequested: Bool = false) throws(LogError) -> Bool? {
         beginWriting()
         guard let handle = try currentHandle(), handle.isWritable else { return nil }
-        guard try lockIfAvailable(handle.file) else { throw .busy(path: path, waited: longestCompactionWait) }
+        try lock(handle.file)
         defer { unlock(handle.file) }
         for _ in 0..<10 {
-            guard try isReady(handle, until: fileSystem.now()), current?.file === handle.file else { return nil }
+            guard try isReady(handle), current?.file === handle.file else { return nil }
             guard let old = try unchangedBytes(of: handle) else {
                 try reload()
                 continue
@@ -36,7 +36,7 @@ extension LogCore {
             // Another program has changed the file.
             try catchUp(.compared(whole: true))
         }
-        throw .busy(path: path, waited: longestCompactionWait)
+        throw .busy(path: path, waited: .zero)
     }
 
     /// Returns the bytes of the file if those that were read are still there.
@@ -74,7 +74,7 @@ extension LogCore {
             let repetition = try old.withUnsafeBytes { try contents.repetition(of: new, after: $0) }
             let file = try fileSystem.open(path, for: .overwriting)
             guard try fileSystem.status(file).identity == handle.identity else {
-                throw LogError.busy(path: path, waited: longestCompactionWait)
+                throw LogError.busy(path: path, waited: .zero)
             }
             return Rewriting(
                 file: file,

@@ -17,7 +17,6 @@ struct LogCore: Sendable {
     /// check a file.
     private let reportsUnfinished: Bool
     let fileSystem: any FileSystem
-    let lockTimeout: Duration
     /// The longest line that is read, in bytes; writers reject longer ones.
     var longestLine = 64 << 20
     let contents: any LogContents
@@ -75,8 +74,7 @@ struct LogCore: Sendable {
         joinsLines: Bool = false,
         reportsUnfinished: Bool = false,
         trustsOwners: Bool = false,
-        fileSystem: any FileSystem,
-        lockTimeout: Duration
+        fileSystem: any FileSystem
     ) {
         self.path = path
         self.trustsOwners = trustsOwners
@@ -86,7 +84,6 @@ struct LogCore: Sendable {
         self.joinsLines = isReadOnly || joinsLines
         self.reportsUnfinished = isReadOnly || reportsUnfinished
         self.fileSystem = fileSystem
-        self.lockTimeout = lockTimeout
     }
 
     /// How thoroughly external changes are looked for.

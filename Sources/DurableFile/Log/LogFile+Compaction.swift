@@ -130,8 +130,8 @@ extension LogFile {
             if let failure { throw failure }
             return .inPlace(compaction.source)
         }
-        let isRewritten = try whileBusy { core throws(LogError) in
-            try core.rewrite(isRequested: compaction.isRequested)
+        let isRewritten = try fileSystem.whileBusy(longestWait) { _ throws(LogError) in
+            try core.withLock { core throws(LogError) in try core.rewrite(isRequested: compaction.isRequested) }
         }
         guard let isRewritten else { return nil }
         if let failure, !isRewritten { throw failure }
@@ -140,26 +140,17 @@ extension LogFile {
 
     private func install(_ compaction: Compaction, _ draft: Compaction.Draft) throws(LogError) -> LateLines? {
         do throws(LogError) {
-            return try whileBusy { core throws(LogError) in try core.install(compaction, draft) }
+            return try fileSystem.whileBusy(longestWait) { _ throws(LogError) in
+                try core.withLock { core throws(LogError) in try core.install(compaction, draft) }
+            }
         } catch {
             if case .busy = error { fileSystem.discard(draft.file.path) }
             throw error
         }
     }
 
-    /// Runs `body` until another program is no longer in the way, or has been for too long. Waits for that without the
-    /// log's lock, so that the sets of other threads don't wait, too.
-    private func whileBusy<Result: Sendable>(
-        _ body: (inout LogCore) throws(LogError) -> Result
-    ) throws(LogError) -> Result {
-        let deadline = core.withLock { fileSystem.now() + $0.longestCompactionWait }
-        while true {
-            do throws(LogError) { return try core.withLock { core throws(LogError) in try body(&core) } } catch {
-                guard case .busy = error, fileSystem.now() < deadline else { throw error }
-            }
-            fileSystem.sleep(.milliseconds(1))
-        }
-    }
+    /// The longest time that a compaction waits for another program.
+    private var longestWait: Duration { min(lockTimeout, .milliseconds(500)) }
 
     /// Appends the lines that programs without the lock still write to the old file: for one second, and if the file is
     /// watched, as long as one of them has it open, as far as the system tells.
@@ -189,8 +180,10 @@ extension LogFile {
             if times <= 1, !isOnly {
                 isLast = watcher == nil || !(lateLines.haveWriters(fileSystem) ?? (waits < Self.mostWaits))
             }
-            let isAny = try core.withLock { core throws(LogError) in
-                try core.appendLateLines(&lateLines, isLast: isLast)
+            let isAny = try fileSystem.whileBusy(lockTimeout) { deadline throws(LogError) in
+                try core.withLock { core throws(LogError) in
+                    try core.append(&lateLines, isLast: isLast, until: deadline)
+                }
             }
             if isAny { scheduleSync() }
             failures = 0

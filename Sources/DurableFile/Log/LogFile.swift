@@ -60,8 +60,7 @@ package final class LogFile<Contents: AnyObject & Sendable>: Sendable {
                 joinsLines: joinsLines,
                 reportsUnfinished: reportsUnfinished,
                 trustsOwners: trustsOwners,
-                fileSystem: fileSystem,
-                lockTimeout: lockTimeout
+                fileSystem: fileSystem
             )
         )
         self.fileSystem = fileSystem
@@ -120,9 +119,11 @@ package final class LogFile<Contents: AnyObject & Sendable>: Sendable {
 
     /// Reads external changes, except those of a file that a program might not have finished saving, which the watcher reports.
     package func catchUp() throws(LogError) {
-        let isWatched = background.withLock { $0.watch != nil }
+        let (isWatched, isReporting) = background.withLock { ($0.watch != nil, $0.isReporting) }
         try withCore { core throws(LogError) in
-            try core.catchUp(isWatched ? (core.needsReload ? .appended : .all) : .compared(whole: true))
+            let isBeingSaved = isWatched && core.needsReload
+            // An observer is notified of what was read, so nothing has to be compared for it.
+            try core.catchUp(isBeingSaved ? .appended : isReporting ? .all : .compared(whole: true))
         }
     }
 
@@ -202,7 +203,7 @@ package final class LogFile<Contents: AnyObject & Sendable>: Sendable {
 
     /// Appends the line that `prepare` makes of what all processes have stored; nothing if that returns nil.
     ///
-    /// `prepare` runs under the lock and may be called twice; `commit` is called once the line is stored and all lines
+    /// `prepare` runs under the lock and may be called several times; `commit` is called once the line is stored and all lines
     /// before it are applied. When this returns, the line survives the death of the process. If it throws, the contents
     /// are those of the file, as far as it could be read.
     ///
@@ -212,26 +213,31 @@ package final class LogFile<Contents: AnyObject & Sendable>: Sendable {
         _ prepare: (Contents) -> [UInt8]?,
         commit: (Contents) -> Void
     ) throws(LogError) {
-        let deadline = fileSystem.now() + (timeout ?? lockTimeout)
-        try withCore { core throws(LogError) in
-            try core.append(until: deadline, { prepare(contents) }, commit: { commit(contents) })
+        try fileSystem.whileBusy(timeout ?? lockTimeout) { deadline throws(LogError) in
+            try withCore { core throws(LogError) in
+                try core.append(until: deadline, { prepare(contents) }, commit: { commit(contents) })
+            }
         }
         scheduleSync()
     }
 
     /// Appends a line to a file of another kind, so that it is used from now on; does nothing to other files.
     package func adopt(with line: [UInt8]) throws(LogError) {
-        try withCore { core throws(LogError) in
-            guard core.position.isForeign else { return }
-            try core.append(external: line, until: fileSystem.now() + lockTimeout)
+        try fileSystem.whileBusy(lockTimeout) { deadline throws(LogError) in
+            try withCore { core throws(LogError) in
+                guard core.position.isForeign else { return }
+                try core.append(external: line, until: deadline)
+            }
         }
     }
 
     /// Ends a last line that has no newline, as a writer does before its own line; does nothing to files of another kind.
     package func endLastLine() throws(LogError) {
-        try withCore { core throws(LogError) in
-            guard core.position.end > core.position.offset, !core.position.isForeign else { return }
-            try core.append(external: [], until: fileSystem.now() + lockTimeout)
+        try fileSystem.whileBusy(lockTimeout) { deadline throws(LogError) in
+            try withCore { core throws(LogError) in
+                guard core.position.end > core.position.offset, !core.position.isForeign else { return }
+                try core.append(external: [], until: deadline)
+            }
         }
     }
 
@@ -395,6 +401,9 @@ struct LogBackground {
         reporter = Self.thread
         return true
     }
+
+    /// Whether the calling thread makes reports.
+    var isReporting: Bool { reporter == Self.thread }
 
     /// Returns the next report, and notes the end if there is none.
     mutating func nextReport() -> (Report, LogObserver)? {

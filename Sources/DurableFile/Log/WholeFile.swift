@@ -32,8 +32,7 @@ package struct WholeFile: Sendable {
             path: path,
             contents: NoContents(),
             trustsOwners: trustsOwners,
-            fileSystem: fileSystem,
-            lockTimeout: lockTimeout
+            fileSystem: fileSystem
         )
         try core.checkOwners(creating: true)
         let (target, folder): (LogPath, OpenFile)
@@ -44,7 +43,9 @@ package struct WholeFile: Sendable {
         } catch { throw LogError(writing: error) }
         // The file itself can't be locked, as each change replaces it. Closing the folder unlocks it.
         try withExtendedLifetime(folder) { () throws(LogError) in
-            do throws(LogError) { try core.lock(folder, until: fileSystem.now() + lockTimeout) } catch {
+            do throws(LogError) {
+                try fileSystem.whileBusy(lockTimeout) { _ throws(LogError) in try core.lock(folder) }
+            } catch {
                 // Some file systems, such as NFS, lock no folder. There, one of two changes at the same moment is lost
                 // as a whole.
                 guard case .failed = error else { throw error }
@@ -66,8 +67,7 @@ package struct WholeFile: Sendable {
             contents: NoContents(),
             isReadOnly: true,
             trustsOwners: trustingOwners,
-            fileSystem: fileSystem,
-            lockTimeout: lockTimeout
+            fileSystem: fileSystem
         )
         try core.checkOwners(creating: false)
         try core.checkOwner(found.status, path)

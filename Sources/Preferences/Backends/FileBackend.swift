@@ -256,13 +256,14 @@ extension PreferenceError {
         case .readOnly(let cause):
             self.init(
                 .readOnly,
-                "the preferences file can't be written; nothing was changed. Check who owns the file and its folder",
+                "the preferences file can't be written; nothing was changed. Check the owner and the mode of the file and its folder",
                 cause: cause
             )
         case .busy(let path, let waited):
+            let time = waited < .seconds(1) ? "\(Int(waited / .milliseconds(1))) ms" : "\(waited.components.seconds) s"
             self.init(
                 .busy,
-                "another process has held the lock of \(path) for \(waited.components.seconds) s; nothing was changed. "
+                "another process has held the lock of \(path) for \(time); nothing was changed. "
                     + "Try again, or end that process if it is stopped"
             )
         case .notAFile(let path, let kind):

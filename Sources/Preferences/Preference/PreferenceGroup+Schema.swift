@@ -189,7 +189,7 @@ extension PreferenceError {
         case .readOnly(let cause):
             self.init(
                 .notPermitted,
-                "the schema \(path) can't be written; nothing was changed. Check who owns the file and its folder",
+                "the schema \(path) can't be written; nothing was changed. Check the owner and the mode of the file and its folder",
                 cause: cause
             )
         case .failed(let cause):
