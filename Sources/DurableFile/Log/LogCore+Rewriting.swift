@@ -10,11 +10,13 @@ extension LogCore {
     ///    same without the lines before that.
     /// 2. Newlines are written over these. Of a line that is half overwritten, no half is an entry.
     /// 3. All that the file will have is written over the newlines.
-    /// 4. The file is cut off there.
+    /// 4. Newlines are written over what was appended, so that nothing of it comes back behind later lines if the next step is
+    ///    lost, as its sync fails.
+    /// 5. The file is cut off there.
     ///
     /// So whatever a crash leaves has all values and at most fragments of lines. Programs without the lock might append lines
     /// or save the file in place; before each step the file is compared with what the step before has left. What they do in
-    /// the moment between such a look and the step is kept if they append, except before the last step, and can be lost if
+    /// the moment between such a look and the step is kept if they append, except before the last two steps, and can be lost if
     /// they save in place.
     mutating func rewrite(isRequested: Bool = false) throws(LogError) -> Bool? {
         beginWriting()
@@ -118,12 +120,14 @@ private struct Rewriting {
             if !isShorter { return end }
             guard try has(old, size: end) else { return nil }
             let newlines = [UInt8](repeating: 10, count: old.count)
-            try overwrite(newlines)
+            try overwrite(newlines, at: 0)
             guard try has(newlines, size: end) else {
                 try restore(newlines, before: end)
                 return nil
             }
-            try overwrite(new)
+            try overwrite(new, at: 0)
+            guard try has(new, size: end) else { return nil }
+            try overwrite([UInt8](repeating: 10, count: Int(end) - old.count), at: old.count)
             guard try has(new, size: end) else { return nil }
             try fileSystem.truncate(file, to: Int64(new.count))
             try fileSystem.sync(file)
@@ -202,14 +206,14 @@ private struct Rewriting {
 
     // MARK: Overwriting
 
-    private func overwrite(_ bytes: [UInt8]) throws(FileSystemError) {
+    private func overwrite(_ bytes: [UInt8], at start: Int) throws(FileSystemError) {
         var written = 0
         while written < bytes.count {
             let count = try bytes.withUnsafeBufferPointer { bytes throws(FileSystemError) in
                 try fileSystem.overwrite(
                     UnsafeRawBufferPointer(UnsafeBufferPointer(rebasing: bytes[written...])),
                     in: file,
-                    at: Int64(written)
+                    at: Int64(start + written)
                 )
             }
             if count == 0 { throw FileSystemError("write", file.path, .noSpace) }
