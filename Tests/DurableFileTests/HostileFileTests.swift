@@ -100,6 +100,17 @@ struct HostileFileTests {
     }
 
     @Test
+    func fileInAFolderAtADanglingLinkIsCreated() throws {
+        try folder.link("link", to: "new/folder")
+        let log = try open("link/log")
+        #expect(log.isWritable)
+        try log.set("a", "1")
+        try log.sync()
+        #expect(try folder.read("new/folder/log") == "a=1.\n")
+        #expect(try SystemFileSystem().linkStatus(at: folder.path("link")).kind == .link)
+    }
+
+    @Test
     func linkedFolderStaysALink() throws {
         try SystemFileSystem().makeFolder(folder.path("real"))
         try folder.link("link", to: "real")

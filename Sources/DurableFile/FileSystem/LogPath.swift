@@ -120,15 +120,21 @@ package struct LogPath {
         return folders
     }
 
-    /// Creates the folder and those above it, if they are missing.
-    func makeFolders(_ fileSystem: any FileSystem) throws(FileSystemError) {
+    /// Creates the folder and those above it if they are missing, also one that a link leads to; returns the path without links.
+    func makeFolders(_ fileSystem: any FileSystem) throws(FileSystemError) -> LogPath {
+        let real = LogPath(path: real(fileSystem))
+        try real.makeRealFolders(fileSystem)
+        return real
+    }
+
+    private func makeRealFolders(_ fileSystem: any FileSystem) throws(FileSystemError) {
         let parent = LogPath(path: folder)
         do {
             try fileSystem.makeFolder(folder)
         } catch {
             if error.code == .exists { return }
             guard error.code == .noEntry, parent.folder != folder else { throw error }
-            try parent.makeFolders(fileSystem)
+            try parent.makeRealFolders(fileSystem)
             do { try fileSystem.makeFolder(folder) } catch {
                 if error.code != .exists { throw error }
             }

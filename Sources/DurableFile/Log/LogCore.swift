@@ -343,8 +343,8 @@ struct LogCore: Sendable {
         } catch {
             if error.code == .noEntry {
                 guard creating else { return nil }
-                try target.makeFolders(fileSystem)
-                return (try create(target), true, folders)
+                let real = try target.makeFolders(fileSystem)
+                return (try create(target), true, real.path == target.path ? folders : real.folders + folders)
             }
             guard error.deniesWriting, !creating else { throw error }
             return (try fileSystem.open(path, for: .reading), false, folders)
