@@ -44,7 +44,7 @@ package enum PathText {
         return path.withPath { Array(UnsafeRawBufferPointer(start: $0, count: strlen($0))) }
     }
 
-    /// Returns the path for a message, with each byte that is no text as in `\\xFF`.
+    /// Returns a path, or a message with paths, with each byte that is no text as in `\\xFF`.
     package static func shown(_ path: String) -> String {
         guard durable_file_has_escaped_paths(), hasEscapes(path) else { return path }
         return path.unicodeScalars.reduce(into: "") { shown, scalar in

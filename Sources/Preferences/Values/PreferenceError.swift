@@ -1,3 +1,5 @@
+internal import DurableFile
+
 #if canImport(FoundationEssentials)
 public import FoundationEssentials
 #else
@@ -109,7 +111,8 @@ public struct PreferenceError: Error, Sendable {
     ) {
         self.code = code
         self.name = name
-        self.message = message
+        // A path in it may have characters that stand for bytes.
+        self.message = PathText.shown(message)
         self.codingPath = codingPath
         self.cause = cause
     }

@@ -1,6 +1,7 @@
 #if os(Linux)
 import DurableFile
 import FileTestSupport
+import Preferences
 import Testing
 
 /// Places and ways in which a program is started.
@@ -136,6 +137,8 @@ struct PlaceTests {
             #expect(text.withPath { Array(UnsafeRawBufferPointer(start: $0, count: strlen($0))) } == bytes)
         }
         #expect(PathText.shown(PathText.string([0x63, 0xE9, 0x64])) == "c\\xE9d")
+        let error = PreferenceError(.unavailable, "\(PathText.string([0x63, 0xE9])) is a folder, not a file")
+        #expect(error.message == "c\\xE9 is a folder, not a file")
     }
 }
 #endif
