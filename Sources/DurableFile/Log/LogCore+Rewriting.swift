@@ -16,7 +16,7 @@ extension LogCore {
     ///
     /// So whatever a crash leaves has all values and at most fragments of lines. Programs without the lock might append lines
     /// or save the file in place; before each step the file is compared with what the step before has left. What they do in
-    /// the moment between such a look and the step is kept if they append, except before the last two steps, and can be lost if
+    /// the moment between such a look and the step is kept if they append, except before the last one, and can be lost if
     /// they save in place.
     mutating func rewrite(isRequested: Bool = false) throws(LogError) -> Bool? {
         beginWriting()

@@ -19,7 +19,7 @@ extension LogFile: ForkParticipant {
     }
 
     package func startInChild(isWhole: Bool) -> [WorkerQueue.Job] {
-        // A thread of the parent might have been using it, as one that waits for the lock of another process for long.
+        // A thread of the parent might have been using it, as one that waits for a file system that doesn't answer.
         if !isWhole { core.withLock { $0.forgetFile() } }
         background.withLock { $0.forgetThreads() }
         return []
