@@ -222,26 +222,41 @@ extension LogCore {
     }
 }
 
+/// The pauses of a call that another program is in the way of.
+///
+/// The caller has no lock while it pauses, so that no other thread waits, too. The lock of a file (flock) has no timeout, and a signal that
+/// ends the wait for it would be the program's.
+struct BusyWait {
+    private let fileSystem: any FileSystem
+    private let timeout: Duration
+    let deadline: Duration
+    private var pause = Duration.microseconds(20)
+
+    init(_ timeout: Duration, _ fileSystem: any FileSystem) {
+        self.fileSystem = fileSystem
+        self.timeout = timeout
+        deadline = fileSystem.now() + timeout
+    }
+
+    /// Pauses after an error `busy`; throws it at the deadline, and other errors at once.
+    mutating func pause(after error: LogError) throws(LogError) {
+        guard case .busy(let path, _) = error else { throw error }
+        let rest = deadline - fileSystem.now()
+        if rest <= .zero { throw .busy(path: path, waited: timeout) }
+        fileSystem.sleep(min(pause, rest))
+        pause = min(pause * 2, .milliseconds(1))
+    }
+}
+
 extension FileSystem {
-    /// Runs `body` until it doesn't throw `busy`, with pauses in between: another program is no longer in the way, or has been for
-    /// too long.
-    ///
-    /// The caller has no lock, so that no other thread waits, too. The lock of a file (flock) has no timeout, and a signal that ends
-    /// the wait for it would be the program's.
+    /// Runs `body` until it doesn't throw `busy`, or until the deadline.
     func whileBusy<Result>(
         _ timeout: Duration,
         _ body: (_ deadline: Duration) throws(LogError) -> Result
     ) throws(LogError) -> Result {
-        let deadline = now() + timeout
-        var pause = Duration.microseconds(20)
+        var wait = BusyWait(timeout, self)
         while true {
-            do throws(LogError) { return try body(deadline) } catch {
-                guard case .busy(let path, _) = error else { throw error }
-                let rest = deadline - now()
-                if rest <= .zero { throw .busy(path: path, waited: timeout) }
-                sleep(min(pause, rest))
-                pause = min(pause * 2, .milliseconds(1))
-            }
+            do throws(LogError) { return try body(wait.deadline) } catch { try wait.pause(after: error) }
         }
     }
 }

@@ -213,12 +213,16 @@ package final class LogFile<Contents: AnyObject & Sendable>: Sendable {
         _ prepare: (Contents) -> [UInt8]?,
         commit: (Contents) -> Void
     ) throws(LogError) {
-        try fileSystem.whileBusy(timeout ?? lockTimeout) { deadline throws(LogError) in
-            try withCore { core throws(LogError) in
-                try core.append(until: deadline, { prepare(contents) }, commit: { commit(contents) })
-            }
+        var wait = BusyWait(timeout ?? lockTimeout, fileSystem)
+        let deadline = wait.deadline
+        while true {
+            do throws(LogError) {
+                try withCore { core throws(LogError) in
+                    try core.append(until: deadline, { prepare(contents) }, commit: { commit(contents) })
+                }
+                return scheduleSync()
+            } catch { try wait.pause(after: error) }
         }
-        scheduleSync()
     }
 
     /// Appends a line to a file of another kind, so that it is used from now on; does nothing to other files.
