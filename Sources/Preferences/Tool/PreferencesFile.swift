@@ -77,18 +77,6 @@ public enum PreferencesFile {
 }
 
 @_spi(Tool)
-extension String {
-    /// The bytes of a path, which need not be UTF-8, for a function of the system.
-    public var pathBytes: [CChar] { withPath { Array(UnsafeBufferPointer(start: $0, count: strlen($0) + 1)) } }
-
-    /// Creates the string for the bytes of a path.
-    public init(path: UnsafePointer<CChar>) { self = PathText.string(path) }
-
-    /// The text with the bytes of paths that aren't UTF-8 as in `\\xFF`.
-    public var withShownPaths: String { PathText.shown(self) }
-}
-
-@_spi(Tool)
 extension PropertyListValue {
     /// The value; `nil` for the one that is stored for `nil` over a weaker layer's value, in whose place a program reads its default.
     public var unlessUnset: PropertyListValue? { isUnset ? nil : self }

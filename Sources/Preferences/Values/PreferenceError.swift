@@ -1,5 +1,3 @@
-internal import DurableFile
-
 #if canImport(FoundationEssentials)
 public import FoundationEssentials
 #else
@@ -112,7 +110,7 @@ public struct PreferenceError: Error, Sendable {
         self.code = code
         self.name = name
         // A path in it may have characters that stand for bytes.
-        self.message = PathText.shown(message)
+        self.message = message.withShownPaths
         self.codingPath = codingPath
         self.cause = cause
     }
