@@ -9,10 +9,12 @@ struct LogFileTests {
 
     init() throws { folder = try TemporaryFolder() }
 
-    private func open(_ name: String = "log", _ fileSystem: any FileSystem = SystemFileSystem()) throws -> LogFile<
-        TextContents
-    > {
-        let log = LogFile<TextContents>(path: folder.path(name), fileSystem: fileSystem, watcher: nil)
+    private func open(
+        _ name: String = "log",
+        _ fileSystem: any FileSystem = SystemFileSystem(),
+        _ worker: WorkerQueue? = nil
+    ) throws -> LogFile<TextContents> {
+        let log = LogFile<TextContents>(path: folder.path(name), fileSystem: fileSystem, watcher: nil, worker: worker)
         try log.load(observer: record.observer)
         return log
     }
@@ -339,13 +341,7 @@ struct LogFileTests {
     func otherThreadsDoNotWaitForALockHolder() throws {
         let fileSystem = FaultyFileSystem()
         let worker = StoppedWorker()
-        let log = LogFile<TextContents>(
-            path: folder.path("log"),
-            fileSystem: fileSystem,
-            watcher: nil,
-            worker: worker.queue
-        )
-        try log.load(observer: record.observer)
+        let log = try open("log", fileSystem, worker.queue)
         try log.set("x", "1")
         let holder = try SystemFileSystem().open(folder.path("log"), for: .appending)
         #expect(try SystemFileSystem().lock(holder))

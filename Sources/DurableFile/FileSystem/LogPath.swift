@@ -121,6 +121,7 @@ package struct LogPath {
     }
 
     /// Creates the folder and those above it if they are missing, also one that a link leads to; returns the path without links.
+    @discardableResult
     func makeFolders(_ fileSystem: any FileSystem) throws(FileSystemError) -> LogPath {
         let real = LogPath(path: real(fileSystem))
         try real.makeRealFolders(fileSystem)

@@ -118,7 +118,7 @@ package enum LogError: Error, Sendable {
     case failed(FileSystemError)
     /// As `failed`, because the user isn't permitted to write or the file system is read-only.
     case readOnly(FileSystemError)
-    /// Another descriptor held the lock for too long.
+    /// Another descriptor held the lock for too long; `waited` is zero after a single try.
     case busy(path: String, waited: Duration)
     /// A link, a folder or the file belongs to another user, who could thus choose what is read and written.
     case foreignOwner(path: String, owner: UInt32)

@@ -38,7 +38,7 @@ package struct WholeFile: Sendable {
         let (target, folder): (LogPath, OpenFile)
         do throws(FileSystemError) {
             target = try LogPath(path: path).resolved(fileSystem)
-            _ = try target.makeFolders(fileSystem)
+            try target.makeFolders(fileSystem)
             folder = try fileSystem.open(target.folder, for: .folder)
         } catch { throw LogError(writing: error) }
         // The file itself can't be locked, as each change replaces it. Closing the folder unlocks it.
