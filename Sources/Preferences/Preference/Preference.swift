@@ -225,7 +225,7 @@ extension Preference {
     /// - Throws: The error because of which the store can't be read; `unreadable` or `invalid`, as `read()`, if the stored value
     ///   can't be used.
     public func load() throws(PreferenceError) -> Value {
-        try declaration.resolved.store.core.load(.load)
+        try declaration.resolved.store.core.load()
         return try readStrictly() ?? defaultValue
     }
 

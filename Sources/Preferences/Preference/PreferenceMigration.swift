@@ -101,7 +101,8 @@ extension PreferenceStore {
     /// step runs but those that say `onNewStores`, and `version` is stored, all in one transaction. Otherwise each step is one transaction that
     /// also stores its version, so it happens once and completely, even if the program is killed or two processes start at the same time. A
     /// step that throws leaves the store in the state after the step before it. Call it before the first read, as in `App.init()`; in a
-    /// task write `try await`.
+    /// task write `try await`. One deadline, the start of the call plus the backend's timeout, covers opening the store, all steps and the
+    /// sync; a later call goes on after the last step that was stored.
     ///
     /// - Parameters:
     ///   - version: The version that the program works with.
@@ -117,12 +118,12 @@ extension PreferenceStore {
         dryRun: Bool = false
     ) throws -> PreferenceStoreChange {
         let steps = try MigrationSteps(steps, upTo: version)
-        let core = resolved.core
-        if core.beginSuspendingCall(.migrate) != nil { try core.load(.migrate) }
+        let (core, call) = (resolved.core, StoreCall(.migrate))
+        if core.beginSuspendingCall(.migrate) != nil { try core.load(in: call) }
         guard !dryRun else { return try steps.rehearse(on: core) }
         var changes = OwnChanges()
-        for step in steps.all { changes.append(try core.transact(.migrate) { try steps.run(step, in: &$0) }) }
-        try core.layers.writable?.flush(StoreCall(.migrate))
+        for step in steps.all { changes.append(try core.transact(.migrate, in: call) { try steps.run(step, in: &$0) }) }
+        try core.layers.writable?.flush(call)
         return PreferenceStoreChange(changes, in: core)
     }
 
@@ -142,13 +143,15 @@ extension PreferenceStore {
         dryRun: Bool = false
     ) async throws -> PreferenceStoreChange {
         let steps = try MigrationSteps(steps, upTo: version)
-        let store = resolved
-        if store.core.beginSuspendingCall(.migrate) != nil { try await store.load() }
-        guard !dryRun else { return try steps.rehearse(on: store.core) }
+        let (core, call) = (resolved.core, StoreCall(.migrate))
+        if core.beginSuspendingCall(.migrate) != nil { try await core.load(in: call) }
+        guard !dryRun else { return try steps.rehearse(on: core) }
         var changes = OwnChanges()
-        for step in steps.all { changes.append(try await store.transaction { try steps.run(step, in: &$0) }) }
-        try await store.flush()
-        return PreferenceStoreChange(changes, in: store.core)
+        for step in steps.all {
+            changes.append(try await core.transactSuspending(.migrate, in: call) { try steps.run(step, in: &$0) })
+        }
+        try await core.layers.writable?.flush(suspending: call)
+        return PreferenceStoreChange(changes, in: core)
     }
 }
 

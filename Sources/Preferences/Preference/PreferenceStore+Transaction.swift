@@ -65,17 +65,21 @@ extension PreferenceStore {
 
 extension StoreCore {
     /// Stores the changes that `body` makes as one, on the caller's thread.
+    ///
+    /// - Parameter whole: The call that the transaction is a part of; its deadline holds for all its parts. `nil` if it is a call by itself.
     func transact<Result>(
         _ form: StoreCall.Form,
+        in whole: StoreCall? = nil,
         _ body: (inout PreferenceTransaction) throws -> Result
     ) throws -> Result {
-        let call = beginCall(form)
+        let call = whole ?? beginCall(form)
         var retry = Retry()
         while true {
             let (result, changes, reads) = try attempt(call, body)
             if changes.isEmpty { return result }
             if try commit(.several(changes), ifStillHolds: reads, call) { return result }
-            let pause = try retry.next(until: deadline(of: call))
+            // The parts before may have taken the whole time.
+            let pause = try retry.next(until: deadline(of: call), after: whole == nil ? 1 : Retry.patience)
             if retry.isStarving, let call, let result = try transactAlone(call, body) { return result }
             Retry.block(pause)
         }
@@ -84,9 +88,11 @@ extension StoreCore {
     /// Stores the changes that `body` makes as one; the task is suspended while a backend with a timeout is called.
     nonisolated(nonsending) func transactSuspending<Result>(
         _ form: StoreCall.Form,
+        in whole: StoreCall? = nil,
         _ body: (inout PreferenceTransaction) throws -> Result
     ) async throws -> Result {
-        guard let call = beginSuspendingCall(form) else { return try transact(form, body) }
+        guard let own = beginSuspendingCall(form) else { return try transact(form, in: whole, body) }
+        let call = whole ?? own
         var retry = Retry()
         while true {
             let (snapshot, unread) = try await checkedSnapshot(suspending: call)

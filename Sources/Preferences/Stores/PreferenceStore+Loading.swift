@@ -13,7 +13,7 @@ extension PreferenceStore {
     /// - Throws: The first error of a layer that can't be read, after all other layers were opened. Reads give defaults for that
     ///   layer until a later call succeeds.
     public func load() throws(PreferenceError) {
-        try resolved.core.load(.load)
+        try resolved.core.load()
     }
 
     /// Opens the store, as the blocking form does; the task is suspended while backends with a timeout are called, all of them
@@ -69,7 +69,7 @@ extension PreferenceStore {
     ///
     /// - Throws: `notDurable` if that fails; the values that were set can still be read.
     public nonisolated(nonsending) func flush() async throws(PreferenceError) {
-        try await resolved.core.layers.writable?.flush()
+        try await resolved.core.layers.writable?.flush(suspending: StoreCall(.flush))
     }
 }
 
@@ -106,13 +106,13 @@ extension StoreCore {
     }
 
     /// Opens all layers on the caller's thread; throws the first error.
-    func load(_ form: StoreCall.Form) throws(PreferenceError) {
-        try forEachSource(form) { (source, call) throws(PreferenceError) in try source.load(call) }
+    func load(in whole: StoreCall? = nil) throws(PreferenceError) {
+        try forEachSource(.load, in: whole) { (source, call) throws(PreferenceError) in try source.load(call) }
     }
 
     /// Opens all layers, those with a timeout concurrently while the task is suspended; throws the first error.
-    nonisolated(nonsending) func load() async throws(PreferenceError) {
-        try await forEachSource(.load) { (source, call) throws(PreferenceError) in try source.load(call) }
+    nonisolated(nonsending) func load(in whole: StoreCall? = nil) async throws(PreferenceError) {
+        try await forEachSource(.load, in: whole) { (source, call) throws(PreferenceError) in try source.load(call) }
     }
 
     /// Runs `body` for each source, one after another on the caller's thread; one call, and so one deadline, covers them all.
@@ -120,9 +120,10 @@ extension StoreCore {
     /// - Throws: The first error, after all calls have returned.
     fileprivate func forEachSource(
         _ form: StoreCall.Form,
+        in whole: StoreCall? = nil,
         _ body: (Source, StoreCall?) throws(PreferenceError) -> Void
     ) throws(PreferenceError) {
-        let failure = firstFailure(at: attachedLayers.layers.map(\.source), beginCall(form), body)
+        let failure = firstFailure(at: attachedLayers.layers.map(\.source), whole ?? beginCall(form), body)
         if let failure { throw failure }
     }
 
@@ -131,9 +132,10 @@ extension StoreCore {
     /// - Throws: The first error, after all calls have returned.
     fileprivate nonisolated(nonsending) func forEachSource(
         _ form: StoreCall.Form,
+        in whole: StoreCall? = nil,
         _ body: @escaping @Sendable (Source, StoreCall?) throws(PreferenceError) -> Void
     ) async throws(PreferenceError) {
-        let call = beginCall(form)
+        let call = whole ?? beginCall(form)
         let sources = attachedLayers.layers.map(\.source)
         var failure = firstFailure(at: sources.filter { $0.timeout == nil }, call, body)
         if let call {

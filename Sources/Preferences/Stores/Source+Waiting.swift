@@ -153,9 +153,9 @@ extension Source {
     }
 
     /// Waits until everything set so far survives a loss of power; blocks a thread of the library.
-    nonisolated(nonsending) func flush() async throws(PreferenceError) {
+    nonisolated(nonsending) func flush(suspending call: StoreCall) async throws(PreferenceError) {
         guard let backend = try backendToFlush else { return }
-        let deadline = isSlow ? deadline(of: StoreCall(.flush)) : nil
+        let deadline = isSlow ? deadline(of: call) : nil
         let syncs = state.withLock { $0.syncs }
         do throws(PreferenceError) {
             try await syncs.perform(until: deadline) { (_) throws(PreferenceError) in

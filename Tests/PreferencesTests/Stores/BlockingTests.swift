@@ -120,6 +120,49 @@ struct BlockingTests {
         #expect(store.core.layers.layers[1].source.isOpen)
     }
 
+    /// A call with its store, `other`, and the preference `volume` of the store.
+    private typealias Call = @Sendable (PreferenceStore, PreferenceStore, Preference<Int>) async throws -> Void
+
+    /// Calls that use the backend of a store more than once, at least to open it.
+    private static let calls: [String: Call] = [
+        "load": { store, _, _ in try store.load() },
+        "load, async": { store, _, _ in try await store.load() },
+        "refresh": { store, _, _ in try store.refresh() },
+        "refresh, async": { store, _, _ in try await store.refresh() },
+        "write": { _, _, volume in try volume.write(7) },
+        "write, async": { _, _, volume in try await volume.write(7) },
+        "value": { _, _, volume in volume.value = 7 },
+        "reset": { _, _, volume in volume.reset() },
+        "update": { _, _, volume in try volume.update { $0 += 1 } },
+        "update, async": { _, _, volume in try await volume.update { $0 += 1 } },
+        "transaction": { store, _, volume in try store.transaction { $0[volume] += 1 } },
+        "transaction, async": { store, _, volume in try await store.transaction { $0[volume] += 1 } },
+        "removeAll": { store, _, _ in store.removeAll() },
+        "migrate": { store, _, _ in try store.migrate(to: 2, steps: twoSteps) },
+        "migrate, async": { store, _, _ in try await store.migrate(to: 2, steps: twoSteps) },
+        "migrate in the store": { _, _, volume in volume.migrate(from: "former") },
+        "migrate from the store": { _, other, volume in volume.migrate(to: Preference("volume", default: 5, in: other)) },
+        "migrate to the store": { store, other, _ in
+            Preference("volume", default: 5, in: other).migrate(to: Preference("new", default: 5, in: store))
+        },
+    ]
+
+    private static let twoSteps: [PreferenceMigration] = steps + [.init(2) { $0["moved"] = nil }]
+
+    /// The first use of the backend and the last have the same deadline.
+    @Test
+    func callHasOneDeadlineHoweverOftenItUsesTheBackend() async throws {
+        for (name, call) in Self.calls {
+            let backend = GateBackend(["volume": 3, "former": 4])
+            let store = PreferenceStore(backend: backend)
+            let other = PreferenceStore.inMemory(["volume": 6])
+            (store.issueHandler, other.issueHandler) = ({ _ in }, { _ in })
+            try await call(store, other, Preference("volume", default: 5, in: store))
+            let deadlines = backend.deadlines
+            #expect(deadlines.count == 1 && !deadlines.contains(nil), "\(name): \(deadlines)")
+        }
+    }
+
     /// Waiting for another call counts, and so does the backend's own work, which ends at the deadline.
     @Test
     func deadlineOfTheCallHoldsOnTheCallersThread() async throws {

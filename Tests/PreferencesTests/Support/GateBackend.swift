@@ -11,6 +11,7 @@ final class GateBackend: PreferenceBackend {
         var waiting: [Operation: Int] = [:]
         var applied: [[String: PropertyListValue?]] = []
         var deadlines: [Operation: ContinuousClock.Instant] = [:]
+        var allDeadlines: Set<ContinuousClock.Instant?> = []
         var host: PreferenceBackendHost?
         var isForbidding = false
         var failure: PreferenceError?
@@ -40,6 +41,8 @@ final class GateBackend: PreferenceBackend {
     var applied: [[String: PropertyListValue?]] { state.withLock { $0.applied } }
     /// The deadline of the last call of a kind.
     func deadline(of operation: Operation) -> ContinuousClock.Instant? { state.withLock { $0.deadlines[operation] } }
+    /// The deadlines of all calls.
+    var deadlines: Set<ContinuousClock.Instant?> { state.withLock { $0.allDeadlines } }
     /// The deadline that the backend would have now.
     var currentDeadline: ContinuousClock.Instant? { state.withLock { $0.host }?.deadline() }
 
@@ -51,6 +54,7 @@ final class GateBackend: PreferenceBackend {
     private func pass(_ operation: Operation, until deadline: ContinuousClock.Instant?) {
         state.signal { state in
             state.deadlines[operation] = deadline
+            state.allDeadlines.insert(deadline)
             state.waiting[operation, default: 0] += 1
         }
         state.wait { (state: inout State) -> Condition<State>.Wait<Void> in
