@@ -1,3 +1,9 @@
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
+internal import Foundation
+#endif
+
 /// A preference of any type, as `PreferenceGroup.preferences` lists it: for a page of settings, a report, or a test.
 ///
 ///     for preference in preferences.preferences {
@@ -289,7 +295,8 @@ extension Preference: CustomStringConvertible, CustomReflectable {
 
 /// Returns a value's description, without the `Optional` around it.
 func text(of value: Any) -> String {
-    (value as? any _OptionalPreferenceValue)?.wrappedText ?? "\(value)"
+    if let date = value as? Date { return date.readable }
+    return (value as? any _OptionalPreferenceValue)?.wrappedText ?? "\(value)"
 }
 
 extension _OptionalPreferenceValue {

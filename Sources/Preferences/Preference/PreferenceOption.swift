@@ -202,31 +202,32 @@ private func halfOpen(_ lengths: some RangeExpression<Int>) -> Range<Int> {
 }
 
 private func reason<Value: Comparable>(for value: Value, between minimum: Value?, _ maximum: Value?) -> String? {
-    let isAllowed = minimum.map { $0 <= value } ?? true && maximum.map { value <= $0 } ?? true
-    return isAllowed ? nil : "\(value) is outside \(text(of: minimum))...\(text(of: maximum))"
+    // A date that is no number is equal to none, and not less than any.
+    let isAllowed = value == value && minimum.map { $0 <= value } ?? true && maximum.map { value <= $0 } ?? true
+    return isAllowed ? nil : "\(text(of: value)) is outside \(boundText(minimum))...\(boundText(maximum))"
 }
 
-private func text<Value>(of bound: Value?) -> String { bound.map { "\($0)" } ?? "" }
+private func boundText<Value>(_ bound: Value?) -> String { bound.map { text(of: $0) } ?? "" }
 
 private func reason<Value: Equatable>(for value: Value, among choices: [Value]) -> String? {
     if choices.contains(value) { return nil }
-    return "\(value) is not one of \(choices.map { "\($0)" }.joined(separator: ", "))"
+    return "\(text(of: value)) is not one of \(choices.map { text(of: $0) }.joined(separator: ", "))"
 }
 
 private func reason<Value: Collection>(for value: Value, ofLength lengths: Range<Int>) -> String? {
     let length = value.count
     guard !lengths.contains(length) else { return nil }
     let maximum = lengths.upperBound == .max ? nil : lengths.upperBound - 1
-    return "the length \(length) is outside \(lengths.lowerBound)...\(text(of: maximum))"
+    return "the length \(length) is outside \(lengths.lowerBound)...\(boundText(maximum))"
 }
 
 private func reason<Value>(for value: Value, unless isAllowed: (Value) throws -> Bool, _ requirement: String) -> String?
 {
     let rule = requirement.isEmpty ? "the preference's rule" : "the rule \"\(requirement)\""
     do {
-        return try isAllowed(value) ? nil : "\(value) is rejected by \(rule)"
+        return try isAllowed(value) ? nil : "\(text(of: value)) is rejected by \(rule)"
     } catch {
-        return "\(value) is rejected by \(rule): \(error)"
+        return "\(text(of: value)) is rejected by \(rule): \(error)"
     }
 }
 

@@ -45,8 +45,8 @@ extension PropertyListValue: CustomStringConvertible {
 }
 
 extension Date {
-    /// Foundation's description or, more than about 3,000 years from 2001, for which that traps, the seconds since 2001.
-    fileprivate var readable: String {
+    /// Foundation's description or, more than about 3,000 years from 2001 and for no number, for which that traps, the seconds since 2001.
+    var readable: String {
         let seconds = timeIntervalSinceReferenceDate
         return seconds.magnitude < 1e11 ? description : seconds.description
     }

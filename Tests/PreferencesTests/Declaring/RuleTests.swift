@@ -1,6 +1,12 @@
 import Preferences
 import Testing
 
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
 struct RuleTests {
     private struct TooLoud: Error, CustomStringConvertible { let description = "think of the neighbours" }
 
@@ -93,6 +99,21 @@ struct RuleTests {
         #expect(try reasonToReject { try optional.write(value) } == reason)
         let list = Preference("list", default: ["a"], .length(1...3), in: store)
         #expect(try reasonToReject { try list.write(value.map { String($0) }) } == reason)
+    }
+
+    @Test
+    func dateThatIsNoNumberIsOutsideEachRangeAndCanBeShown() throws {
+        let none = Date(timeIntervalSinceReferenceDate: .nan)
+        let first = Date(timeIntervalSinceReferenceDate: 0)
+        let since = Preference("since", default: first, .range(first...), in: store)
+        #expect(try reasonToReject { try since.write(none) }?.hasPrefix("nan is outside 2001-01-01") == true)
+        let until = Preference<Date?>("until", .range(...first), in: store)
+        #expect(try reasonToReject { try until.write(none) }?.hasPrefix("nan is outside ...2001-01-01") == true)
+        let chosen = Preference("chosen", default: first, .choices([first]), in: store)
+        #expect(try reasonToReject { try chosen.write(none) }?.hasPrefix("nan is not one of 2001-01-01") == true)
+        let free = Preference<Date?>("free", in: store)
+        try free.write(none)
+        #expect(free.description == "free = nan (store)")
     }
 
     @Test
