@@ -126,8 +126,8 @@ struct CompactionTests {
         fileSystem.beforeEachCall(nil)
         if isLate { try appender.append("2.\n") }
         lateLines = try log.core.withLock { [lateLines] core throws(LogError) in
-            var lateLines = lateLines
-            try core.append(&lateLines, isLast: false, until: .seconds(5))
+            var (lateLines, wait) = (lateLines, BusyWait(.seconds(5), fileSystem))
+            try core.append(&lateLines, isLast: false, &wait)
             return lateLines
         }
         try log.catchUp()
@@ -151,8 +151,8 @@ struct CompactionTests {
         try log.set("c", "3")
         func collect(isLast: Bool) throws {
             lateLines = try log.core.withLock { [lateLines] core throws(LogError) in
-                var lateLines = lateLines
-                try core.append(&lateLines, isLast: isLast, until: .seconds(5))
+                var (lateLines, wait) = (lateLines, BusyWait(.seconds(5), core.fileSystem))
+                try core.append(&lateLines, isLast: isLast, &wait)
                 return lateLines
             }
         }

@@ -218,10 +218,8 @@ struct HostileFileTests {
         let holder = try SystemFileSystem().open(folder.path("log"), for: .appending)
         #expect(try SystemFileSystem().lock(holder))
         let begin = fileSystem.clockReads
-        fileSystem.beforeEachCall { call, _ in
-            // Wait until every thread has its deadline.
-            while call == "flock", fileSystem.clockReads < begin + 4 { sched_yield() }
-        }
+        // Wait until every thread has its deadline, which its first pause reads the clock for.
+        fileSystem.beforeEachSleep { while fileSystem.clockReads < begin + 4 { sched_yield() } }
         await withTaskGroup { group in
             for number in 1...4 {
                 group.addTask {

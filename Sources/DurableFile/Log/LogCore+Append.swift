@@ -5,9 +5,9 @@ extension LogCore {
     ///
     /// `prepare` may be called several times. `commit` is called once the line is stored and all lines before it are applied.
     /// If an error is thrown, the contents are those of the file; if it is `busy`, as another program is in the way, the caller
-    /// can wait and try again until the deadline.
+    /// can wait and try again.
     mutating func append(
-        until deadline: Duration,
+        _ wait: inout BusyWait,
         _ prepare: () -> [UInt8]?,
         commit: () -> Void
     ) throws(LogError) {
@@ -25,7 +25,7 @@ extension LogCore {
             try lock(handle.file)
             defer { unlock(handle.file) }
             guard try isReady(handle) else {
-                try pause(&retries, until: deadline)
+                try pause(&retries, &wait)
                 continue
             }
             guard let line = prepare() else { return }
@@ -35,14 +35,14 @@ extension LogCore {
     }
 
     /// Appends lines as another program would, so that they are read like its lines; throws `busy` as the other `append` does.
-    mutating func append(external lines: [UInt8], until deadline: Duration) throws(LogError) {
+    mutating func append(external lines: [UInt8], _ wait: inout BusyWait) throws(LogError) {
         beginWriting()
         var retries = 0
         while let handle = try currentHandle() {
             try lock(handle.file)
             defer { unlock(handle.file) }
             guard try isReady(handle) else {
-                try pause(&retries, until: deadline)
+                try pause(&retries, &wait)
                 continue
             }
             _ = try writeAll(position.end > position.offset ? [10] + lines : lines, to: handle.file)
@@ -52,10 +52,10 @@ extension LogCore {
 
     /// Counts the times that the file at the path wasn't the locked one, as after a compaction, and throws at the
     /// deadline: on some file systems stat(2) and fstat(2) never agree.
-    private func pause(_ retries: inout Int, until deadline: Duration) throws(LogError) {
+    private func pause(_ retries: inout Int, _ wait: inout BusyWait) throws(LogError) {
         retries += 1
         if retries <= 10 { return }
-        if fileSystem.now() >= deadline { throw .unstableIdentity(path: path) }
+        if wait.rest <= .zero { throw .unstableIdentity(path: path) }
         fileSystem.sleep(.milliseconds(1))
     }
 
@@ -222,26 +222,35 @@ extension LogCore {
     }
 }
 
-/// The pauses of a call that another program is in the way of.
+/// The pauses of a call that another program is in the way of. Its time begins with the first one, so a call without any reads no clock.
 ///
 /// The caller has no lock while it pauses, so that no other thread waits, too. The lock of a file (flock) has no timeout, and a signal that
 /// ends the wait for it would be the program's.
 struct BusyWait {
     private let fileSystem: any FileSystem
     private let timeout: Duration
-    let deadline: Duration
+    private var deadline: Duration?
     private var pause = Duration.microseconds(20)
 
     init(_ timeout: Duration, _ fileSystem: any FileSystem) {
         self.fileSystem = fileSystem
         self.timeout = timeout
-        deadline = fileSystem.now() + timeout
+    }
+
+    /// The time that is left to wait.
+    var rest: Duration {
+        mutating get {
+            let now = fileSystem.now()
+            let deadline = deadline ?? now + timeout
+            self.deadline = deadline
+            return deadline - now
+        }
     }
 
     /// Pauses after an error `busy`; throws it at the deadline, and other errors at once.
     mutating func pause(after error: LogError) throws(LogError) {
         guard case .busy(let path, _) = error else { throw error }
-        let rest = deadline - fileSystem.now()
+        let rest = rest
         if rest <= .zero { throw .busy(path: path, waited: timeout) }
         fileSystem.sleep(min(pause, rest))
         pause = min(pause * 2, .milliseconds(1))
@@ -252,11 +261,11 @@ extension FileSystem {
     /// Runs `body` until it doesn't throw `busy`, or until the deadline.
     func whileBusy<Result>(
         _ timeout: Duration,
-        _ body: (_ deadline: Duration) throws(LogError) -> Result
+        _ body: (inout BusyWait) throws(LogError) -> Result
     ) throws(LogError) -> Result {
         var wait = BusyWait(timeout, self)
         while true {
-            do throws(LogError) { return try body(wait.deadline) } catch { try wait.pause(after: error) }
+            do throws(LogError) { return try body(&wait) } catch { try wait.pause(after: error) }
         }
     }
 }

@@ -164,12 +164,12 @@ extension LogCore {
     mutating func append(
         _ lateLines: inout LateLines,
         isLast: Bool,
-        until deadline: Duration
+        _ wait: inout BusyWait
     ) throws(LogError) -> Bool {
         let rest: (bytes: [UInt8], next: LateLines)?
         do { rest = try lateLines.rest(reader(of: lateLines.old), endsLast: isLast) } catch { throw .failed(error) }
         guard let rest else { return false }
-        if !rest.bytes.isEmpty { try append(external: rest.bytes, until: deadline) }
+        if !rest.bytes.isEmpty { try append(external: rest.bytes, &wait) }
         lateLines = rest.next
         return !rest.bytes.isEmpty
     }

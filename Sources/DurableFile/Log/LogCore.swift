@@ -24,8 +24,8 @@ struct LogCore: Sendable {
     var damage = DamageList()
     /// Whether the first read of the file has ended, also with an error; until then, `load` reports the damage.
     var isBegun = false
-    /// An issue that isn't an error of a call, until it is reported.
-    var issue: LogError?
+    /// Issues that aren't errors of a call, until they are reported.
+    var issues: [LogError] = []
     private var isReportedHidden = false
     /// Whether the file at the path was missing or empty when it was last looked at.
     private(set) var isBlank = true
@@ -167,7 +167,7 @@ struct LogCore: Sendable {
     }
 
     /// Whether there is anything to notify the observer of.
-    var hasReport: Bool { contents.hasChanges || damage.isUnreported || issue != nil }
+    var hasReport: Bool { contents.hasChanges || damage.isUnreported || !issues.isEmpty }
 
     private mutating func readAppended(_ handle: Handle, size: Int64, _ scope: Scope) throws(LogError) {
         var reader = reader(of: handle.file)
@@ -247,7 +247,7 @@ struct LogCore: Sendable {
             guard isReadOnly, position.identity == nil, isHidden(error) else { throw .failed(error) }
             if error.code == .accessDenied, !isReportedHidden {
                 isReportedHidden = true
-                issue = .hidden(path: path, cause: error)
+                issues.append(.hidden(path: path, cause: error))
             }
             return nil
         }

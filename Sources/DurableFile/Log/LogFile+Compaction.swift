@@ -180,9 +180,9 @@ extension LogFile {
             if times <= 1, !isOnly {
                 isLast = watcher == nil || !(lateLines.haveWriters(fileSystem) ?? (waits < Self.mostWaits))
             }
-            let isAny = try fileSystem.whileBusy(lockTimeout) { deadline throws(LogError) in
+            let isAny = try fileSystem.whileBusy(lockTimeout) { wait throws(LogError) in
                 try core.withLock { core throws(LogError) in
-                    try core.append(&lateLines, isLast: isLast, until: deadline)
+                    try core.append(&lateLines, isLast: isLast, &wait)
                 }
             }
             if isAny { scheduleSync() }

@@ -102,12 +102,12 @@ package final class LogFile<Contents: AnyObject & Sendable>: Sendable {
     /// The damage is removed under the same lock, so that no other thread reports it after the call has returned.
     private func withCore(_ body: (inout LogCore) throws(LogError) -> Void) throws(LogError) {
         var damage: [LogDamage] = []
-        var issue: LogError?
-        defer { notify(of: damage, issue) }
+        var issues: [LogError] = []
+        defer { notify(of: damage, issues) }
         try core.withLock { core throws(LogError) in
             defer {
                 if core.damage.isUnreported { damage = core.damage.removeUnreported() }
-                if core.issue != nil { issue = exchange(&core.issue, with: nil) }
+                if !core.issues.isEmpty { issues = exchange(&core.issues, with: []) }
             }
             do throws(LogError) { try body(&core) } catch {
                 guard case .failed(let cause) = error, cause.code == .stale else { throw error }
@@ -214,11 +214,10 @@ package final class LogFile<Contents: AnyObject & Sendable>: Sendable {
         commit: (Contents) -> Void
     ) throws(LogError) {
         var wait = BusyWait(timeout ?? lockTimeout, fileSystem)
-        let deadline = wait.deadline
         while true {
             do throws(LogError) {
                 try withCore { core throws(LogError) in
-                    try core.append(until: deadline, { prepare(contents) }, commit: { commit(contents) })
+                    try core.append(&wait, { prepare(contents) }, commit: { commit(contents) })
                 }
                 return scheduleSync()
             } catch { try wait.pause(after: error) }
@@ -227,20 +226,20 @@ package final class LogFile<Contents: AnyObject & Sendable>: Sendable {
 
     /// Appends a line to a file of another kind, so that it is used from now on; does nothing to other files.
     package func adopt(with line: [UInt8]) throws(LogError) {
-        try fileSystem.whileBusy(lockTimeout) { deadline throws(LogError) in
+        try fileSystem.whileBusy(lockTimeout) { wait throws(LogError) in
             try withCore { core throws(LogError) in
                 guard core.position.isForeign else { return }
-                try core.append(external: line, until: deadline)
+                try core.append(external: line, &wait)
             }
         }
     }
 
     /// Ends a last line that has no newline, as a writer does before its own line; does nothing to files of another kind.
     package func endLastLine() throws(LogError) {
-        try fileSystem.whileBusy(lockTimeout) { deadline throws(LogError) in
+        try fileSystem.whileBusy(lockTimeout) { wait throws(LogError) in
             try withCore { core throws(LogError) in
                 guard core.position.end > core.position.offset, !core.position.isForeign else { return }
-                try core.append(external: [], until: deadline)
+                try core.append(external: [], &wait)
             }
         }
     }
@@ -349,18 +348,18 @@ package final class LogFile<Contents: AnyObject & Sendable>: Sendable {
     }
 
     func notifyObserver() {
-        let (damage, issue, hasChanges) = core.withLock {
-            ($0.damage.removeUnreported(), exchange(&$0.issue, with: nil), $0.contents.hasChanges)
+        let (damage, issues, hasChanges) = core.withLock {
+            ($0.damage.removeUnreported(), exchange(&$0.issues, with: []), $0.contents.hasChanges)
         }
-        notify(of: damage, issue)
+        notify(of: damage, issues)
         guard hasChanges else { return }
         background.withLock { $0.observer }?.changed()
     }
 
-    private func notify(of damage: [LogDamage], _ issue: LogError?) {
-        guard !damage.isEmpty || issue != nil, let observer = background.withLock({ $0.observer }) else { return }
+    private func notify(of damage: [LogDamage], _ issues: [LogError]) {
+        guard !damage.isEmpty || !issues.isEmpty, let observer = background.withLock({ $0.observer }) else { return }
         for line in damage { observer.damaged(line) }
-        if let issue { observer.failed(issue) }
+        for issue in issues { observer.failed(issue) }
     }
 }
 
