@@ -126,7 +126,7 @@ struct CompactionTests {
         fileSystem.beforeEachCall(nil)
         if isLate { try appender.append("2.\n") }
         lateLines = try log.core.withLock { [lateLines] core throws(LogError) in
-            var (lateLines, wait) = (lateLines, BusyWait(.seconds(5), fileSystem))
+            var (lateLines, wait) = (lateLines, BusyWait(.seconds(5)))
             try core.append(&lateLines, isLast: false, &wait)
             return lateLines
         }
@@ -151,7 +151,7 @@ struct CompactionTests {
         try log.set("c", "3")
         func collect(isLast: Bool) throws {
             lateLines = try log.core.withLock { [lateLines] core throws(LogError) in
-                var (lateLines, wait) = (lateLines, BusyWait(.seconds(5), core.fileSystem))
+                var (lateLines, wait) = (lateLines, BusyWait(.seconds(5)))
                 try core.append(&lateLines, isLast: isLast, &wait)
                 return lateLines
             }

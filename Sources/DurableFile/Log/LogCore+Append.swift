@@ -55,7 +55,7 @@ extension LogCore {
     private func pause(_ retries: inout Int, _ wait: inout BusyWait) throws(LogError) {
         retries += 1
         if retries <= 10 { return }
-        if wait.rest <= .zero { throw .unstableIdentity(path: path) }
+        if wait.rest(by: fileSystem.now()) <= .zero { throw .unstableIdentity(path: path) }
         fileSystem.sleep(.milliseconds(1))
     }
 
@@ -227,30 +227,23 @@ extension LogCore {
 /// The caller has no lock while it pauses, so that no other thread waits, too. The lock of a file (flock) has no timeout, and a signal that
 /// ends the wait for it would be the program's.
 struct BusyWait {
-    private let fileSystem: any FileSystem
     private let timeout: Duration
     private var deadline: Duration?
     private var pause = Duration.microseconds(20)
 
-    init(_ timeout: Duration, _ fileSystem: any FileSystem) {
-        self.fileSystem = fileSystem
-        self.timeout = timeout
-    }
+    init(_ timeout: Duration) { self.timeout = timeout }
 
-    /// The time that is left to wait.
-    var rest: Duration {
-        mutating get {
-            let now = fileSystem.now()
-            let deadline = deadline ?? now + timeout
-            self.deadline = deadline
-            return deadline - now
-        }
+    /// Returns the time that is left to wait.
+    mutating func rest(by now: Duration) -> Duration {
+        let deadline = deadline ?? now + timeout
+        self.deadline = deadline
+        return deadline - now
     }
 
     /// Pauses after an error `busy`; throws it at the deadline, and other errors at once.
-    mutating func pause(after error: LogError) throws(LogError) {
+    mutating func pause(after error: LogError, _ fileSystem: any FileSystem) throws(LogError) {
         guard case .busy(let path, _) = error else { throw error }
-        let rest = rest
+        let rest = rest(by: fileSystem.now())
         if rest <= .zero { throw .busy(path: path, waited: timeout) }
         fileSystem.sleep(min(pause, rest))
         pause = min(pause * 2, .milliseconds(1))
@@ -263,9 +256,9 @@ extension FileSystem {
         _ timeout: Duration,
         _ body: (inout BusyWait) throws(LogError) -> Result
     ) throws(LogError) -> Result {
-        var wait = BusyWait(timeout, self)
+        var wait = BusyWait(timeout)
         while true {
-            do throws(LogError) { return try body(&wait) } catch { try wait.pause(after: error) }
+            do throws(LogError) { return try body(&wait) } catch { try wait.pause(after: error, self) }
         }
     }
 }

@@ -166,6 +166,12 @@ struct LogCore: Sendable {
         )
     }
 
+    /// Moves the damage and the issues that were not reported yet.
+    mutating func moveReports(to damage: inout [LogDamage], _ issues: inout [LogError]) {
+        if self.damage.isUnreported { damage = self.damage.removeUnreported() }
+        if !self.issues.isEmpty { swap(&issues, &self.issues) }
+    }
+
     /// Whether there is anything to notify the observer of.
     var hasReport: Bool { contents.hasChanges || damage.isUnreported || !issues.isEmpty }
 

@@ -105,10 +105,7 @@ package final class LogFile<Contents: AnyObject & Sendable>: Sendable {
         var issues: [LogError] = []
         defer { notify(of: damage, issues) }
         try core.withLock { core throws(LogError) in
-            defer {
-                if core.damage.isUnreported { damage = core.damage.removeUnreported() }
-                if !core.issues.isEmpty { issues = exchange(&core.issues, with: []) }
-            }
+            defer { core.moveReports(to: &damage, &issues) }
             do throws(LogError) { try body(&core) } catch {
                 guard case .failed(let cause) = error, cause.code == .stale else { throw error }
                 core.current = nil
@@ -213,14 +210,14 @@ package final class LogFile<Contents: AnyObject & Sendable>: Sendable {
         _ prepare: (Contents) -> [UInt8]?,
         commit: (Contents) -> Void
     ) throws(LogError) {
-        var wait = BusyWait(timeout ?? lockTimeout, fileSystem)
+        var wait = BusyWait(timeout ?? lockTimeout)
         while true {
             do throws(LogError) {
                 try withCore { core throws(LogError) in
                     try core.append(&wait, { prepare(contents) }, commit: { commit(contents) })
                 }
                 return scheduleSync()
-            } catch { try wait.pause(after: error) }
+            } catch { try wait.pause(after: error, fileSystem) }
         }
     }
 
@@ -348,8 +345,10 @@ package final class LogFile<Contents: AnyObject & Sendable>: Sendable {
     }
 
     func notifyObserver() {
-        let (damage, issues, hasChanges) = core.withLock {
-            ($0.damage.removeUnreported(), exchange(&$0.issues, with: []), $0.contents.hasChanges)
+        let (damage, issues, hasChanges) = core.withLock { core in
+            var (damage, issues) = ([LogDamage](), [LogError]())
+            core.moveReports(to: &damage, &issues)
+            return (damage, issues, core.contents.hasChanges)
         }
         notify(of: damage, issues)
         guard hasChanges else { return }
