@@ -103,7 +103,7 @@ package final class LogFile<Contents: AnyObject & Sendable>: Sendable {
     private func withCore(_ body: (inout LogCore) throws(LogError) -> Void) throws(LogError) {
         var damage: [LogDamage] = []
         var issues: [LogError] = []
-        defer { notify(of: damage, issues) }
+        defer { if !damage.isEmpty || !issues.isEmpty { notify(of: damage, issues) } }
         try core.withLock { core throws(LogError) in
             defer { core.moveReports(to: &damage, &issues) }
             do throws(LogError) { try body(&core) } catch {
@@ -356,7 +356,7 @@ package final class LogFile<Contents: AnyObject & Sendable>: Sendable {
     }
 
     private func notify(of damage: [LogDamage], _ issues: [LogError]) {
-        guard !damage.isEmpty || !issues.isEmpty, let observer = background.withLock({ $0.observer }) else { return }
+        guard let observer = background.withLock({ $0.observer }) else { return }
         for line in damage { observer.damaged(line) }
         for issue in issues { observer.failed(issue) }
     }
