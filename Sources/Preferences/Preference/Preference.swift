@@ -172,9 +172,9 @@ extension Preference {
         if let store = declaration.store.isolated { return try Preference(declaration.bound(to: store)).write(value) }
         guard declaration.member == nil else { return try declaration.replace(with: value) }
         let stored = try declaration.encode(value)
-        declaration.noteStrongerValue(in: declaration.store.core)
+        let core = declaration.store.core
+        declaration.noteStrongerValue(in: core)
         do throws(PreferenceError) {
-            let core = declaration.store.core
             guard !declaration.dependsOnStored(stored) else { return try declaration.store(stored) }
             guard core.hasFormerNames else {
                 _ = try core.commit(.one(declaration.name, stored), node: declaration.node)

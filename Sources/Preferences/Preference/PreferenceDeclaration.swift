@@ -206,12 +206,13 @@ final class PreferenceDeclaration<Value: Sendable>: Sendable {
     /// hide the set value.
     @inline(__always)
     func noteStrongerValue(in core: StoreCore) {
-        let list = core.layers
-        if list.base > 0 { noteStrongerValue(in: core, list) }
+        if core.mayHaveStrongerLayers { noteStrongerLayersValue(in: core) }
     }
 
     @inline(never)
-    private func noteStrongerValue(in core: StoreCore, _ list: LayerList) {
+    private func noteStrongerLayersValue(in core: StoreCore) {
+        let list = core.layers
+        guard list.base > 0 else { return }
         // Without opening anything: a set in a task must not wait here.
         let candidates = core.state.withLock { list.candidates(for: name, formerly: $0.formerNames[name]) }
         guard let first = candidates.first, list.layerAboveWritable(of: first) != nil else { return }

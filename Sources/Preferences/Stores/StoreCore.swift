@@ -68,6 +68,9 @@ final class StoreCore: Sendable {
     /// The layers, if they were created.
     var madeLayers: LayerList? { isMade.load(ordering: .acquiring) ? list : nil }
 
+    /// Whether there are layers above the writable one; true if the layers were not created yet.
+    var mayHaveStrongerLayers: Bool { !isMade.load(ordering: .acquiring) || list?.base != 0 }
+
     private func makeLayers() -> LayerList {
         guard let make = making.withLock({ $0 }) else { return layers }
         // Without the lock, because it may create other stores. If two threads get here, the first one's layers are used.
