@@ -59,7 +59,7 @@ struct DraftEdit: Sendable {
         }
         guard let earlier else { return }
         let known = earlier.base(in: stored)
-        base = inTrees(new ?? earlier.new, [earlier.new, known, base]) { Self.base($0[0], $0[1], $0[2]) }
+        base = inTrees(new ?? earlier.new, [earlier.new, known, base, new]) { Self.base($0[0], $0[1], $0[2], $0[3]) }
     }
 
     /// Records what an `apply()` stores of the edit with the number.
@@ -135,21 +135,24 @@ struct DraftEdit: Sendable {
     /// Returns the base of an edit that was shown over a newer stored value, and is edited again.
     ///
     /// Members that the draft has not edited follow the stored value: one that another program has added since isn't an edit of the draft.
+    /// One that is set back to what it was before takes the place of what others have stored since.
     private static func base(
-        _ new: PropertyListValue?,
+        _ earlier: PropertyListValue?,
         _ base: PropertyListValue?,
-        _ stored: PropertyListValue?
+        _ stored: PropertyListValue?,
+        _ new: PropertyListValue?
     ) -> PropertyListValue? {
-        if new == base { return stored }
-        switch (new, base, stored) {
-        case (.dictionary(let new), .dictionary(let base), .dictionary(let stored)):
-            var members: [String: PropertyListValue] = [:]
-            for name in Set(new.keys).union(base.keys).union(stored.keys) {
-                members[name] = self.base(new[name], base[name], stored[name])
+        if earlier == base { return stored }
+        switch (earlier, base, stored) {
+        case (.dictionary(let earlier), .dictionary(let base), .dictionary(let stored)):
+            var (members, set) = ([String: PropertyListValue](), [String: PropertyListValue]())
+            if case .dictionary(let members) = new { set = members }
+            for name in Set(earlier.keys).union(base.keys).union(stored.keys) {
+                members[name] = self.base(earlier[name], base[name], stored[name], set[name])
             }
             return .dictionary(members)
         case (.array, .array, .array): return stored
-        default: return base
+        default: return new == base ? stored : base
         }
     }
 }

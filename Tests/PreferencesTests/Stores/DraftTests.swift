@@ -71,6 +71,26 @@ struct DraftTests {
         withExtendedLifetime(observation) {}
     }
 
+    /// Set back, it is an edit only if others have stored another value in the meantime.
+    @Test
+    func memberThatIsSetBackTakesThePlaceOfOthersValues() throws {
+        let store = PreferenceStore.inMemory(["frame": ["x": 0, "y": 0]])
+        let draft = store.draft()
+        let player = Player(in: draft.store)
+        player.frame.x = 1
+        player.frame.x = 0
+        #expect(!draft.hasChanges)
+        store["frame"]?[member: "x"] = 2
+        #expect(player.frame.x == 2 && !draft.hasChanges)
+        player.frame.x = 1
+        store["frame"]?[member: "x"] = 3
+        player.frame.x = 2
+        store["frame"]?[member: "y"] = 4
+        #expect(player.frame == Frame(x: 2, y: 4))
+        try draft.apply()
+        #expect(store["frame"] == ["x": 2, "y": 4])
+    }
+
     @Test
     func resetShowsTheWeakerLayerAndStrongerLayersHideTheDraft() throws {
         let own = PreferenceStore.inMemory(["volume": 1, "frame": ["x": 1]])
@@ -309,7 +329,7 @@ struct DraftTests {
 
         mutating func edit(_ name: String, _ new: Int64?, _ stored: [String: Int64]) {
             let known = edits[name]
-            let base = known.map { $0.new != $0.base ? $0.base : stored[name] } ?? stored[name]
+            let base = known.map { $0.new != $0.base && new != $0.base ? $0.base : stored[name] } ?? stored[name]
             edits[name] = (new, base)
         }
     }
