@@ -4,6 +4,9 @@ internal import Synchronization
 // Calls of tasks, which suspend while a backend with a timeout is called, or when a file has to be waited for.
 
 extension StoreCore {
+    /// Returns a call that begins now, or nil if no source has a timeout.
+    func beginCall(_ form: StoreCall.Form) -> StoreCall? { attachedLayers.waitingSource == nil ? nil : StoreCall(form) }
+
     /// Returns a new call of a task, or nil if the task need not suspend because no source with a timeout is involved.
     func beginSuspendingCall(_ form: StoreCall.Form) -> StoreCall? {
         let list = newest.attachedLayers

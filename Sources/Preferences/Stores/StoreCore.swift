@@ -136,9 +136,6 @@ final class StoreCore: Sendable {
         return (list, call)
     }
 
-    /// Returns a call that begins now, or nil if no source has a timeout.
-    func beginCall(_ form: StoreCall.Form) -> StoreCall? { attachedLayers.waitingSource == nil ? nil : StoreCall(form) }
-
     /// Returns the time until which the call may run its body again; nil for no limit but that of the backend.
     func deadline(of call: StoreCall?) -> ContinuousClock.Instant? {
         guard let call, let writable = layers.writable, !writable.isSlow else { return nil }

@@ -141,7 +141,9 @@ struct BlockingTests {
         "migrate": { store, _, _ in try store.migrate(to: 2, steps: twoSteps) },
         "migrate, async": { store, _, _ in try await store.migrate(to: 2, steps: twoSteps) },
         "migrate in the store": { _, _, volume in volume.migrate(from: "former") },
-        "migrate from the store": { _, other, volume in volume.migrate(to: Preference("volume", default: 5, in: other)) },
+        "migrate from the store": { _, other, volume in
+            volume.migrate(to: Preference("volume", default: 5, in: other))
+        },
         "migrate to the store": { store, other, _ in
             Preference("volume", default: 5, in: other).migrate(to: Preference("new", default: 5, in: store))
         },
