@@ -255,7 +255,7 @@ thread-sanitizer:
 	TSAN_OPTIONS="suppressions='$(CURDIR)/Scripts/thread-sanitizer-suppressions'" XDG_CONFIG_HOME=$$(mktemp -d) \
 		$(SWIFT) test --package-path Evidence/Verify --sanitize=thread --scratch-path Evidence/Verify/.build/tsan --no-parallel
 
-# Child processes of the tests don't get the option, so those tests are left out.
+# The processes of ProgramTests don't get the option, so those tests are left out.
 address-sanitizer:
 	ASAN_OPTIONS=detect_leaks=0 $(SWIFT) test --sanitize=address --scratch-path .build/asan --no-parallel --skip ProgramTests
 

@@ -351,16 +351,35 @@ struct SuspendingTests {
         #expect(try await count.load() == 5)
     }
 
+    /// Returns a store that a thread is opening, whose backend waits at the gate for `load`.
+    ///
+    /// The thread may come too late for that, and one of the library take its place; then another store is tried.
+    private func storeThatIsOpening(
+        timeout: Duration
+    ) async -> (GateBackend, PreferenceStore, opening: Task<Void, Never>) {
+        while true {
+            let backend = GateBackend(["count": 5], timeout: timeout, closed: [.load])
+            let store = PreferenceStore(backend: backend)
+            store.issueHandler = { _ in }
+            let isDone = Counter()
+            let opening = Task {
+                await onThreads(1) { _ in _ = store["other"] }
+                isDone.next()
+            }
+            await eventually { backend.isReached(.load) || isDone.value > 0 }
+            let isLate = store.core.layers.layers[0].source.failure != nil
+            if isDone.value == 0, !isLate { return (backend, store, opening) }
+            backend.open(.load)
+        }
+    }
+
     /// Opening the store takes longer than a read may: the read gives the default, and observers are notified of the value.
     @Test
     func readThatWaitsTooLongGivesTheDefaultAndTheValueIsAChange() async throws {
-        let backend = GateBackend(["count": 5], timeout: .seconds(1), closed: [.load])
-        let store = PreferenceStore(backend: backend)
+        let (backend, store, opening) = await storeThatIsOpening(timeout: .milliseconds(100))
         let issues = Recorder<PreferenceError.Code>()
         store.issueHandler = { issues.record($0.code) }
         let count = Preference("count", default: 0, in: store)
-        let opening = Task { await onThreads(1) { _ in _ = store["other"] } }
-        await backend.reached(.load)
         let (seen, read) = (Recorder<Int>(), Recorder<Int>())
         await onThreads(1) { _ in
             read.record(count.value)
@@ -380,12 +399,9 @@ struct SuspendingTests {
     /// The thread of the library that opens the store after that read waits in vain, too.
     @Test
     func readThatWaitsTooLongIsReportedOnce() async throws {
-        let backend = GateBackend(["count": 5], timeout: .milliseconds(1), closed: [.load])
-        let store = PreferenceStore(backend: backend)
+        let (backend, store, opening) = await storeThatIsOpening(timeout: .milliseconds(1))
         let issues = Recorder<PreferenceError.Code>()
         store.issueHandler = { issues.record($0.code) }
-        let opening = Task { await onThreads(1) { _ in _ = store["other"] } }
-        await backend.reached(.load)
         await onThreads(1) { _ in #expect(store["count"] == nil) }
         // This call runs on that thread after it has waited.
         await expectError(.unavailable) { try await store.load() }

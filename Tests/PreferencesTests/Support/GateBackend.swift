@@ -47,9 +47,10 @@ final class GateBackend: PreferenceBackend {
     var currentDeadline: ContinuousClock.Instant? { state.withLock { $0.host }?.deadline() }
 
     /// Returns once a call waits at the gate.
-    func reached(_ operation: Operation) async {
-        await eventually { state.withLock { $0.waiting[operation, default: 0] > 0 } }
-    }
+    func reached(_ operation: Operation) async { await eventually { isReached(operation) } }
+
+    /// Whether a call waits at the gate.
+    func isReached(_ operation: Operation) -> Bool { state.withLock { $0.waiting[operation, default: 0] > 0 } }
 
     private func pass(_ operation: Operation, until deadline: ContinuousClock.Instant?) {
         state.signal { state in

@@ -7,7 +7,8 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Runs a script with `/bin/sh` in which `$1` is a program, with no variables but those given; returns what it prints.
+/// Runs a script with `/bin/sh` in which `$1` is a program, with no variables but those given, and those of a sanitizer; returns what it
+/// prints.
 ///
 /// - Parameter output: The path of a file for the output.
 func shell(
@@ -19,8 +20,9 @@ func shell(
     let shell = "/bin/sh"
     let texts = [shell, "-c", "exec >\"$0\" 2>&1; " + script, output, program]
     var arguments = texts.map { strdup($0) } + [nil]
-    let paths = ["PATH": "/usr/sbin:/usr/bin:/sbin:/bin"]
-    var environment = variables.merging(paths) { given, _ in given }.map { strdup("\($0)=\($1)") } + [nil]
+    var others = ["PATH": "/usr/sbin:/usr/bin:/sbin:/bin"]
+    if let options = getenv("ASAN_OPTIONS") { others["ASAN_OPTIONS"] = String(cString: options) }
+    var environment = variables.merging(others) { given, _ in given }.map { strdup("\($0)=\($1)") } + [nil]
     defer { for text in arguments + environment { free(text) } }
     var process = pid_t()
     try #require(posix_spawn(&process, shell, nil, nil, &arguments, &environment) == 0)
