@@ -59,6 +59,7 @@ struct FailingPlacesTests {
             let backend = FileBackend(
                 path: path,
                 fileSystem: fileSystem,
+                lockTimeout: .milliseconds(200),
                 watcher: nil,
                 worker: WorkerQueue(isManual: true)
             )
