@@ -229,7 +229,7 @@ install-check:
 full-tests:
 	FULL_TESTS=1 $(SWIFT) test --skip LawTests
 
-# All seeds of the laws, in a release build: half an hour.
+# All seeds of the laws, in a release build.
 laws:
 	FULL_TESTS=1 $(SWIFT) test -c release -Xswiftc -enable-testing --scratch-path .build/laws --filter LawTests
 

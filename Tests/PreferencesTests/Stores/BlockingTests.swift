@@ -120,7 +120,7 @@ struct BlockingTests {
         #expect(store.core.layers.layers[1].source.isOpen)
     }
 
-    /// A call with its store, `other`, and the preference `volume` of the store.
+    /// A call of a store, which also gets another store, in memory, and the preference `volume` of the first.
     private typealias Call = @Sendable (PreferenceStore, PreferenceStore, Preference<Int>) async throws -> Void
 
     /// Calls that use the backend of a store more than once, at least to open it.
