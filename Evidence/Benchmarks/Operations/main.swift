@@ -250,6 +250,13 @@ func run(_ name: String, _ count: Int, _ folder: URL) throws {
         countSet(preference, count)
         precondition(preference.value == count)
         withExtendedLifetime(observations) {}
+    case "set-codable-with-8-observers":
+        let preference = Preference("profile", default: Profile(), in: memory)
+        preference.value = Profile()
+        let observations = (0..<8).map { _ in preference.observe { precondition($0.new.width > 0) } }
+        countSetCodable(preference, count)
+        precondition(preference.value.width == count)
+        withExtendedLifetime(observations) {}
     case "set-in-file":
         let preference = Preference("number", default: 0, in: try .file(at: folder.appending(path: "set.jsonl")))
         preference.value = 0

@@ -48,9 +48,32 @@ struct ChangeBatch: Sendable {
         if entry.isBelow { entriesBelow.append(entry) } else { entries.append(entry) }
     }
 
+    /// Passes the batch to each subscriber, in their order, on this thread; call it without a lock.
+    func deliver(to subscribers: [ChangeSubscription]) {
+        let decoded = subscribers.count > 1 ? DecodedChanges() : nil
+        for subscriber in subscribers { subscriber.receive(self, decoded) }
+    }
+
     func entry(for name: String) -> ChangeEntry? {
         entries.first { $0.name == name } ?? entriesBelow.first { $0.name == name }
     }
+}
+
+/// The changes of a batch as its subscribers have decoded them, so that those of one type decode a change once.
+final class DecodedChanges: @unchecked Sendable {  // used by the thread that delivers only
+    private var changes: [AnyDecodedChange] = []
+
+    func change(for cell: ObjectIdentifier) -> AnyDecodedChange? { changes.first { $0.cell == cell } }
+
+    func append(_ change: AnyDecodedChange) { changes.append(change) }
+}
+
+/// A decoded change; its only subclass has the values.
+class AnyDecodedChange: @unchecked Sendable {  // constants of types that are `Sendable`
+    /// The cell that is shared by all declarations that decode the change to the same values.
+    let cell: ObjectIdentifier
+
+    init(cell: ObjectIdentifier) { self.cell = cell }
 }
 
 /// The origin of a change.
@@ -78,7 +101,7 @@ final class ChangeSubscription: Sendable {
     let timing: PreferenceTiming
     /// The store's sequence number when the subscription began; it gets later batches only.
     let start: UInt64
-    private let body: @Sendable (ChangeBatch) -> Void
+    private let body: @Sendable (ChangeBatch, DecodedChanges?) -> Void
     private let isCancelled = Atomic<Bool>(false)
     private static let count = Atomic<UInt64>(0)
 
@@ -89,7 +112,7 @@ final class ChangeSubscription: Sendable {
         names: Set<String>?,
         timing: PreferenceTiming,
         after start: UInt64,
-        _ body: @escaping @Sendable (ChangeBatch) -> Void
+        _ body: @escaping @Sendable (ChangeBatch, DecodedChanges?) -> Void
     ) {
         identifier = Self.count.wrappingAdd(1, ordering: .sequentiallyConsistent).newValue
         self.names = names
@@ -98,10 +121,11 @@ final class ChangeSubscription: Sendable {
         self.body = body
     }
 
-    /// Delivers a batch unless the subscription is cancelled; call it without a lock.
-    func receive(_ batch: ChangeBatch) {
+    /// Calls the body with a batch, and with what its subscribers have decoded if there are several, unless the subscription is cancelled;
+    /// call it without a lock.
+    fileprivate func receive(_ batch: ChangeBatch, _ decoded: DecodedChanges?) {
         guard !isCancelled.load(ordering: .acquiring) else { return }
-        body(batch)
+        body(batch, decoded)
     }
 
     /// Prevents further calls of the body, except one that another thread has already begun to make.

@@ -95,48 +95,92 @@ extension Preference {
         return store.subscribe(
             to: [name],
             timing: timing,
-            begin: { begin($0.candidates(for: name, formerly: $1[name])) }
-        ) { batch in
-            guard let entry = batch.entry(for: name) else { return }
-            _ = change(of: entry) { body($0, $1, batch.origin) }
-        }
+            begin: { begin($0.candidates(for: name, formerly: $1[name])) },
+            decoding: { batch, decoded in
+                guard let entry = batch.entry(for: name) else { return }
+                _ = change(of: entry, decoded) { body($0, $1, batch.origin) }
+            }
+        )
     }
 
     /// Passes on the values that the preference shows before and after a change of the stored ones; returns false if it shows the same.
     ///
     /// Observers, sequences and publishers are notified of what this passes on, and of nothing else. Equal stored forms are no change, nor is a
     /// value that can't be used and gives way to another one. Otherwise `==` decides, or the form in which the values are stored if
-    /// their type isn't `Equatable`.
+    /// their type isn't `Equatable`. Observers that are notified of one batch decode a change once.
     // Passed to a closure, as the type of a generic result would be looked up at each call.
-    func change(of entry: ChangeEntry, _ body: (_ old: Value, _ new: Value) -> Void) -> Bool {
+    func change(
+        of entry: ChangeEntry,
+        _ decoded: DecodedChanges?,
+        _ body: (_ old: Value, _ new: Value) -> Void
+    ) -> Bool {
+        guard let decoded, !PreferenceDeclaration<Value>.isEqualByForm else {
+            return passOn(decode(entry), body)
+        }
+        let cell = ObjectIdentifier(declaration.slot)
+        if let known = decoded.change(for: cell) {
+            return passOn(unsafeDowncast(known, to: DecodedChange<Value>.self).values, body)
+        }
+        let values = decode(entry)
+        decoded.append(DecodedChange(values, of: cell))
+        return passOn(values, body)
+    }
+
+    @inline(__always)
+    private func decode(_ entry: ChangeEntry) -> ChangedValues<Value> {
         let (new, usedNew) = reading(of: entry.new)
         // Most often the stronger layer's value stays.
         if let usedNew, let first = entry.old.first, usedNew === entry.new.first, first.hasForm(of: usedNew) {
-            return false
+            return ChangedValues(areSame: true)
         }
         let (old, usedOld) = reading(of: entry.old, isReporting: false)
         switch (usedOld, usedNew) {
-        case (nil, nil): return false
-        case (let old?, let new?) where old.hasForm(of: new): return false
-        default:
-            if declaration.areSame(old, new) { return false }
-            body(old, new)
-            return true
+        case (nil, nil): return ChangedValues(areSame: true)
+        case (let usedOld?, let usedNew?) where usedOld.hasForm(of: usedNew): return ChangedValues(areSame: true)
+        default: break
         }
+        guard let old, let new else { return ChangedValues(old: old, new: new) }
+        return ChangedValues(old: old, new: new, areSame: declaration.areSame(old, new))
+    }
+
+    @inline(__always)
+    private func passOn(_ change: ChangedValues<Value>, _ body: (_ old: Value, _ new: Value) -> Void) -> Bool {
+        if change.areSame == true { return false }
+        let (old, new) = (change.old ?? defaultValue, change.new ?? defaultValue)
+        if change.areSame == nil, declaration.areSame(old, new) { return false }
+        body(old, new)
+        return true
     }
 
     /// Returns the value that the candidates give, or the default.
-    func value(of candidates: StoredCandidates) -> Value { reading(of: candidates).value }
+    func value(of candidates: StoredCandidates) -> Value { reading(of: candidates).value ?? defaultValue }
 
     @inline(__always)
-    private func reading(of candidates: StoredCandidates, isReporting: Bool = true) -> (value: Value, StoredCandidate?)
+    private func reading(of candidates: StoredCandidates, isReporting: Bool = true) -> (value: Value?, StoredCandidate?)
     {
         let (value, used, problems, parts) = declaration.read(candidates, isReporting: isReporting)
         if isReporting {
             store.report(unreadable: problems, name: name)
             store.report(unreadable: parts, name: name)
         }
-        return (value ?? defaultValue, used)
+        return (value, used)
+    }
+}
+
+/// The values of a preference before and after a change; nil where its default is shown.
+private struct ChangedValues<Value: Sendable>: Sendable {
+    var old: Value?
+    var new: Value?
+    /// Whether the same is shown before and after; nil if that depends on the default.
+    var areSame: Bool?
+}
+
+private final class DecodedChange<Value: Sendable>: AnyDecodedChange, @unchecked Sendable {  // as its superclass
+    let values: ChangedValues<Value>
+
+    init(_ values: ChangedValues<Value>, of cell: ObjectIdentifier) {
+        self.values = values
+        super.init(cell: cell)
     }
 }
 
@@ -162,7 +206,7 @@ extension PreferenceDeclaration {
 
     /// Whether values are known to be equal exactly if their native forms are. The cast that finds `==` takes thousands of
     /// instructions.
-    private static var isEqualByForm: Bool {
+    fileprivate static var isEqualByForm: Bool {
         Value.self == Int.self || Value.self == Bool.self || Value.self == String.self || Value.self == Int?.self
             || Value.self == String?.self
     }

@@ -11,6 +11,16 @@ extension PreferenceStore {
         begin: (LayerList, FormerNames) -> Void = { _, _ in },
         _ body: @escaping @Sendable (ChangeBatch) -> Void
     ) -> PreferenceObservation {
+        subscribe(to: names, timing: timing, begin: begin, decoding: { batch, _ in body(batch) })
+    }
+
+    /// Calls `body` with the changes, and with what other subscribers have decoded of them if there are any.
+    func subscribe(
+        to names: Set<String>? = nil,
+        timing: PreferenceTiming = .didSet,
+        begin: (LayerList, FormerNames) -> Void = { _, _ in },
+        decoding body: @escaping @Sendable (ChangeBatch, DecodedChanges?) -> Void
+    ) -> PreferenceObservation {
         let core = core
         let list = core.preparedLayers(names.map { $0.union($0.flatMap(core.formerNames)) } ?? [])
         // Comes before the subscription has its number: a set announces up to that number only if a layer has such a subscription.

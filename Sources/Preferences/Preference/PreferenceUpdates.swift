@@ -85,16 +85,20 @@ extension PreferenceStore {
                 namesByStore[ObjectIdentifier(store), default: (store, [])].names.insert(preference.name)
             }
             let observations = namesByStore.values.map { store, names in
-                store.subscribe(to: names, begin: { latest.begin(names, of: store, $0, $1) }) { batch in
-                    var isRelevant = false
-                    for preference in repeat each preferences {
-                        guard preference.store === store, let entry = batch.entry(for: preference.name) else {
-                            continue
+                store.subscribe(
+                    to: names,
+                    begin: { latest.begin(names, of: store, $0, $1) },
+                    decoding: { batch, decoded in
+                        var isRelevant = false
+                        for preference in repeat each preferences {
+                            guard preference.store === store, let entry = batch.entry(for: preference.name) else {
+                                continue
+                            }
+                            isRelevant = isRelevant || preference.change(of: entry, decoded) { _, _ in }
                         }
-                        isRelevant = isRelevant || preference.change(of: entry) { _, _ in }
+                        latest.apply(batch, of: store, isRelevant: isRelevant)
                     }
-                    latest.apply(batch, of: store, isRelevant: isRelevant)
-                }
+                )
             }
             latest.complete()
             return observations

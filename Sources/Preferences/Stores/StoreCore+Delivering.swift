@@ -25,9 +25,7 @@ extension StoreCore {
                 deliverRestOnLibraryThread()
                 return
             case .deliver(let batch, let depth):
-                FeedbackDepth.reacting(toChangeAt: depth) {
-                    for subscriber in subscribers { subscriber.receive(batch) }
-                }
+                FeedbackDepth.reacting(toChangeAt: depth) { batch.deliver(to: subscribers) }
             }
         }
     }
@@ -76,7 +74,7 @@ extension StoreCore {
         guard let announcement else { return }
         // An observer whose call waits for its actor doesn't nest on this stack; the sets that it makes count by this depth.
         FeedbackDepth.reacting(toChangeAt: FeedbackDepth.current) {
-            for subscriber in announcement.subscribers { subscriber.receive(announcement.batch) }
+            announcement.batch.deliver(to: announcement.subscribers)
         }
         state.withLock { state in
             let depth = state.announcing[thread, default: 1]

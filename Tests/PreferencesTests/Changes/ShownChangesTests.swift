@@ -128,6 +128,58 @@ struct ShownChangesTests {
         #expect(optionals == ["[] → [0]", "[0] → []"])
     }
 
+    /// The old and the new value are decoded for the first observer.
+    @Test(arguments: [PreferenceTiming.didSet, .willSet])
+    func observersOfOneTypeDecodeAChangeOnce(timing: PreferenceTiming) {
+        let decoded = Recorder<String>()
+        let coding = PreferenceCoding<[String]>("counted") {
+            .string($0.joined(separator: ","))
+        } decode: { stored in
+            guard case .string(let text) = stored else { return nil }
+            decoded.record(text)
+            return text.split(separator: ",").map(String.init)
+        }
+        let store = PreferenceStore.inMemory(["list": "a"])
+        let seen = Recorder<String>()
+        // Declared several times, as by instances of a group.
+        let observations = (0..<5).map { number in
+            Preference("list", default: [], coding: coding, in: store).observe(at: timing) {
+                seen.record("\(number): \($0.old) → \($0.new)")
+            }
+        }
+        store["list"] = "a,b"
+        #expect(decoded.drain().sorted() == ["a", "a,b"])
+        #expect(seen.elements == (0..<5).map { "\($0): [\"a\"] → [\"a\", \"b\"]" })
+        withExtendedLifetime(observations) {}
+    }
+
+    /// They share what is decoded, but neither the default nor, with another type or a member, the value.
+    @Test
+    func observersOfOneNameKeepTheirDefaultsAndTypes() {
+        let store = PreferenceStore.inMemory(["pair": ["a": 1, "b": 2]])
+        let seen = Recorder<String>()
+        struct Pair: Codable, Equatable { var a = 0, b = 0 }
+        struct Alone: Codable, Equatable { var a: Int }
+        func observe<Value>(_ preference: Preference<Value>) -> PreferenceObservation {
+            preference.observe { seen.record("\($0.old) → \($0.new)") }
+        }
+        let first = Preference("pair", default: Pair(), in: store)
+        let observations = [
+            observe(first), observe(Preference("pair", default: Pair(a: 1, b: 3), in: store)),
+            observe(first[\.b]), observe(Preference("pair", default: Alone(a: 5), in: store)),
+        ]
+        func expectChanges(_ changes: [String], to value: PropertyListValue?) {
+            store["pair"] = value
+            #expect(seen.drain() == changes)
+        }
+        let start = Pair(a: 1, b: 2), next = Pair(a: 1, b: 3)
+        // The last one's type has the other member only.
+        expectChanges(["\(start) → \(next)", "\(start) → \(next)", "2 → 3"], to: ["a": 1, "b": 3])
+        // The second one's default is equal to its value.
+        expectChanges(["\(next) → \(Pair())", "3 → 0", "\(Alone(a: 1)) → \(Alone(a: 5))"], to: nil)
+        withExtendedLifetime(observations) {}
+    }
+
     /// The source of a layer may be another layer, too.
     @Test
     func observationSeesAStoreThatIsTwoLayers() {
