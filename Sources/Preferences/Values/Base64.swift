@@ -99,9 +99,11 @@ enum Base64 {
             let last = text.count - 4
             while source < last {
                 let word = UInt32(littleEndian: text.loadUnaligned(fromByteOffset: source, as: UInt32.self))
-                let bits =
-                    digits[Int(word & 0xFF)] << 18 | digits[Int(word >> 8 & 0xFF)] << 12
-                    | digits[Int(word >> 16 & 0xFF)] << 6 | digits[Int(word >> 24)]
+                // As one expression, its types took the compiler a second.
+                var bits = digits[Int(word & 0xFF)] << 18
+                bits |= digits[Int(word >> 8 & 0xFF)] << 12
+                bits |= digits[Int(word >> 16 & 0xFF)] << 6
+                bits |= digits[Int(word >> 24)]
                 seen |= bits
                 // This writes one byte too many, which the next word overwrites.
                 bytes.storeBytes(of: (bits << 8).bigEndian, toByteOffset: target, as: UInt32.self)
