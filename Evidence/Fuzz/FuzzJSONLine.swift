@@ -73,7 +73,8 @@ private func checkBeginning(of bytes: UnsafeRawBufferPointer, isFirst: Bool, ent
     guard let last = bytes.last else { return }
     let cut = UnsafeRawBufferPointer(rebasing: bytes.prefix((Int(last) &* 31 &+ entries.count) % bytes.count))
     switch read(cut, isFirst: isFirst) {
-    case .success(let read): check(read.isEmpty || read == entries, "a beginning reads as something else")
+    // Of several objects, the first ones may be left.
+    case .success(let read): check(entries.starts(with: read), "a beginning reads as something else")
     case .failure(let error): check(error.kind == .incomplete, "a beginning is damaged: \(error)")
     }
 }

@@ -54,6 +54,15 @@ func countSet(_ preference: Preference<Int>, _ count: Int) {
     for number in 1...count { preference.value = number }
 }
 
+/// As Observation may track each read, each set is signalled.
+@inline(never)
+func countSetAndGet(_ preference: Preference<Int>, _ count: Int) {
+    for number in 1...count {
+        preference.value = number
+        precondition(preference.value == number)
+    }
+}
+
 @inline(never)
 func countSetDate(_ preference: Preference<Date>, _ count: Int) {
     for number in 1...count {
@@ -202,6 +211,10 @@ func run(_ name: String, _ count: Int, _ folder: URL) throws {
     case "set-in-memory":
         let preference = Preference("number", default: 0, in: memory)
         countSet(preference, count)
+        precondition(preference.value == count)
+    case "set-and-get":
+        let preference = Preference("number", default: 0, in: memory)
+        countSetAndGet(preference, count)
         precondition(preference.value == count)
     case "set-codable":
         let preference = Preference("profile", default: Profile(), in: memory)

@@ -126,9 +126,17 @@ extension Preference {
         return passOn(values, body)
     }
 
+    /// Returns whether the value that was read is another one after a change, for readers that Observation tracks.
+    func isChanged(by entry: ChangeEntry) -> Bool {
+        let change = decode(entry, isReporting: false)
+        // A declaration of the same cell may have another default.
+        if change.areSame == nil, declaration.slot.isShared { return true }
+        return passOn(change) { _, _ in }
+    }
+
     @inline(__always)
-    private func decode(_ entry: ChangeEntry) -> ChangedValues<Value> {
-        let (new, usedNew) = reading(of: entry.new)
+    private func decode(_ entry: ChangeEntry, isReporting: Bool = true) -> ChangedValues<Value> {
+        let (new, usedNew) = reading(of: entry.new, isReporting: isReporting)
         // Most often the stronger layer's value stays.
         if let usedNew, let first = entry.old.first, usedNew === entry.new.first, first.hasForm(of: usedNew) {
             return ChangedValues(areSame: true)
@@ -203,6 +211,26 @@ extension PreferenceDeclaration {
     }
 
     private static func isNil(_ value: Value) -> Bool { (value as? any _OptionalPreferenceValue)?.isNil ?? false }
+
+    /// The form of the values, if changes are signalled to Observation by it.
+    var comparedForm: CellReading.ComparedForm? {
+        switch coding.form {
+        case .propertyList, .json: return member == nil ? .encoded : nil
+        default: break
+        }
+        guard member == nil, coding.identifier == "native", options?.rules.isEmpty ?? true else { return nil }
+        return if Value.self == Int.self || Value.self == Int?.self {
+            .integer
+        } else if Value.self == Bool.self || Value.self == Bool?.self {
+            .boolean
+        } else if Value.self == String.self || Value.self == String?.self {
+            .string
+        } else if Value.self == Double.self || Value.self == Double?.self {
+            .real
+        } else {
+            nil
+        }
+    }
 
     /// Whether values are known to be equal exactly if their native forms are. The cast that finds `==` takes thousands of
     /// instructions.

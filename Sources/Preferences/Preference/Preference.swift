@@ -100,22 +100,26 @@ public struct Preference<Value: Sendable>: Sendable {
 }
 
 extension Preference {
-    /// Whether the store itself, or the writable layer of a layered store, has a value, readable or not.
+    /// Whether the store itself, or the writable layer of a layered store, has a value, readable or not. Registers with Observation.
     public var isSet: Bool {
         let declaration = declaration.resolved
+        _ = declaration.register()
         return declaration.store.core.ownValue(ofPreference: declaration.name) != nil
     }
 
-    /// The stored form of the value, or `nil` if nothing is stored; if no stored value can be used, the strongest layer's.
+    /// The stored form of the value, or `nil` if nothing is stored; if no stored value can be used, the strongest layer's. Registers with
+    /// Observation.
     public var storedValue: PropertyListValue? {
         let declaration = declaration.resolved
+        _ = declaration.register()
         let candidates = declaration.store.core.candidates(for: declaration.name).1
         return (candidates.first(where: declaration.canRead) ?? candidates.first)?.value
     }
 
-    /// The store or layer that the value comes from now.
+    /// The store or layer that the value comes from now. Registers with Observation.
     public var source: PreferenceSource {
         let declaration = declaration.resolved
+        _ = declaration.register()
         return declaration.store.source(of: declaration.name) { declaration.canRead($0) }
     }
 

@@ -19,6 +19,9 @@ final class PreferenceDeclaration<Value: Sendable>: Sendable {
     /// The member of the stored value that is declared, or `nil` for the whole value.
     let member: ValueMember<Value>?
 
+    /// Whether the declaration counts as a user of its cell.
+    private let isUser: Bool
+
     /// Creates a declaration, without reading the store.
     init(
         name: String,
@@ -34,6 +37,7 @@ final class PreferenceDeclaration<Value: Sendable>: Sendable {
         self.coding = coding
         self.options = options
         self.member = member
+        isUser = true
         isRequired = (options?.isRequired ?? false) && Self.isAbsent(makeDefault(), coding)
         let key = SlotKey(
             type: ObjectIdentifier(Value.self),
@@ -110,8 +114,24 @@ final class PreferenceDeclaration<Value: Sendable>: Sendable {
         )
     }
 
+    /// Creates a copy that compares changes for as long as a declaration uses the cell.
+    private init(readingLike original: PreferenceDeclaration) {
+        (slot, signal, makeDefault) = (original.slot, original.signal, original.makeDefault)
+        (store, node, name, coding) = (original.store, original.node, original.name, original.coding)
+        (options, isRequired, member) = (original.options, original.isRequired, original.member)
+        isUser = false
+    }
+
     deinit {
-        slot.leave(as: Value.self)
+        if isUser { slot.leave(as: Value.self, signal: signal) }
+    }
+
+    /// Has changes compared with what is read, so that Observation is notified of those that alter it.
+    @inline(never)
+    private func keepReading() {
+        // Not this declaration, which the cell would keep for ever.
+        let copy = Preference(PreferenceDeclaration(readingLike: self))
+        slot.keep(CellReading(of: comparedForm) { copy.isChanged(by: $0) })
     }
 
     /// Returns the same declaration in another store.
@@ -167,8 +187,9 @@ final class PreferenceDeclaration<Value: Sendable>: Sendable {
             declaration.signal.access()
             return declaration.load()
         }
+        if slot.reading == nil { keepReading() }
         while true {
-            let (candidates, ticket, isKept) = register()
+            let (candidates, ticket, isKept) = register(isOfValue: true)
             let (value, used, problems, parts) = read(candidates)
             let replaced = isKept ? keep(value, ticket: ticket) : nil
             // Releases the replaced value here, without the lock: its `deinit` may be the program's code.
@@ -236,11 +257,18 @@ final class PreferenceDeclaration<Value: Sendable>: Sendable {
 
     /// Registers with Observation, then returns the stored candidates, the ticket for caching the decoded value, and whether it may
     /// be cached.
-    func register() -> (candidates: StoredCandidates, ticket: UInt64, isKept: Bool) {
+    ///
+    /// - Parameter isOfValue: Whether only what `value` shows is read; otherwise the next change is signalled in any case.
+    func register(isOfValue: Bool = false) -> (candidates: StoredCandidates, ticket: UInt64, isKept: Bool) {
         while true {
             let registered = signal.currentEpoch
             signal.access()
-            let (candidates, ticket, isKept, epoch) = store.core.candidates(for: name, cell: slot, signal: signal)
+            let (candidates, ticket, isKept, epoch) = store.core.candidates(
+                for: name,
+                cell: slot,
+                signal: signal,
+                isOfValue: isOfValue
+            )
             // A change in between has ended the registered epoch, and the end of the next one would not notify the tracking.
             if epoch == registered { return (candidates, ticket, isKept) }
         }

@@ -16,6 +16,10 @@ final class PreferenceSignal: Observable, Sendable {
     private let changesSinceRead = Atomic<UInt8>(2)
     /// The epochs with any read so far, as bits: only in these can a tracking closure be registered.
     private let readEpochs = Atomic<UInt8>(0)
+    /// The epochs that ended by changes that were not signalled so far, as bits: each is being compared, or didn't alter what was read.
+    private let unsentEpochs = Atomic<UInt8>(0)
+    /// Whether there may be readers whom no reading of a cell stands for.
+    private let hasOtherReaders = Atomic<Bool>(false)
     /// The epochs whose signals the main actor is going to send, as bits.
     private let waitingEpochs = Atomic<UInt8>(0)
     /// The epochs whose signals are pending, as bits, and a bit that is set while a thread is sending them.
@@ -54,8 +58,11 @@ final class PreferenceSignal: Observable, Sendable {
     /// The epoch that a read registers with.
     var currentEpoch: Int { epoch.load(ordering: .acquiring) }
 
-    /// Records a read of the value and returns the epoch; call under the store's lock.
-    func noteRead() -> Int {
+    /// Records a read and returns the epoch; call under the store's lock.
+    ///
+    /// - Parameter isOfValue: Whether only the value is read, in a cell that has a reading, so that changes which don't alter it need no signal.
+    func noteRead(isOfValue: Bool) -> Int {
+        if !isOfValue { noteOtherReaders() }
         let current = epoch.load(ordering: .relaxed)
         if !isRead.load(ordering: .relaxed) {
             isRead.store(true, ordering: .relaxed)
@@ -65,22 +72,46 @@ final class PreferenceSignal: Observable, Sendable {
         return current
     }
 
+    /// Records that there are readers whom no reading of a cell stands for, so that the next change is signalled in any case.
+    func noteOtherReaders() { hasOtherReaders.store(true, ordering: .sequentiallyConsistent) }
+
+    /// Returns whether there are such readers; the caller signals the change.
+    func takeOtherReaders() -> Bool { hasOtherReaders.exchange(false, ordering: .sequentiallyConsistent) }
+
+    /// Whether readers wait for a signal, as a change was not signalled.
+    private var hasWaitingReaders: Bool { unsentEpochs.load(ordering: .relaxed) != 0 }
+
+    /// Whether a change may have to be signalled that doesn't alter the strongest stored value: readers wait, who therefore don't record
+    /// which value they would use, or have read something else than the value.
+    var mayNeedChangesBelow: Bool { hasWaitingReaders || hasOtherReaders.load(ordering: .sequentiallyConsistent) }
+
     /// Whether all readers were notified of a later change, or will never be.
-    var hasNotifiedReaders: Bool { changesSinceRead.load(ordering: .relaxed) == 2 }
+    var hasNotifiedReaders: Bool { changesSinceRead.load(ordering: .relaxed) == 2 && !hasWaitingReaders }
 
     /// Whether there may be readers to notify of changes.
     var isEverRead: Bool { readEpochs.load(ordering: .relaxed) != 0 }
 
-    /// Ends the epoch of the readers of the old value and returns it, or nil if it had no reads.
+    /// Ends the epoch of the readers of the old value, if it had reads, and returns the epochs that the change is to be signalled to, as bits.
     ///
     /// Call under the store's lock, after the new value became readable.
-    func endEpoch() -> Int? {
+    func endEpoch() -> UInt8 {
         if changesSinceRead.load(ordering: .relaxed) < 2 { changesSinceRead.wrappingAdd(1, ordering: .relaxed) }
-        guard isRead.load(ordering: .relaxed) else { return nil }
-        isRead.store(false, ordering: .relaxed)
-        let ended = epoch.load(ordering: .relaxed)
-        epoch.store((ended + 1) % Self.epochCount, ordering: .releasing)
-        return ended
+        if isRead.load(ordering: .relaxed) {
+            isRead.store(false, ordering: .relaxed)
+            let ended = epoch.load(ordering: .relaxed)
+            epoch.store((ended + 1) % Self.epochCount, ordering: .releasing)
+            unsentEpochs.bitwiseOr(1 << UInt8(ended), ordering: .relaxed)
+        }
+        return unsentEpochs.load(ordering: .relaxed)
+    }
+
+    /// Records that the epochs are signalled.
+    fileprivate func noteSent(_ epochs: UInt8) { unsentEpochs.bitwiseAnd(~epochs, ordering: .relaxed) }
+
+    /// Records that a change isn't signalled to the epochs, whose readers wait for the next one.
+    fileprivate func noteUnsent(_ epochs: UInt8) {
+        unsentEpochs.bitwiseOr(epochs, ordering: .relaxed)
+        changesSinceRead.store(0, ordering: .relaxed)
     }
 
     /// Notifies all readers, including those whose tracking was installed after the change that ended their epoch.
@@ -117,23 +148,61 @@ struct PreferenceSignals: Sendable {
 
     fileprivate struct EndedEpoch {
         let signal: PreferenceSignal
-        /// The ended epoch; nil if it had no reads. Then only a tracking of an earlier epoch that was installed late is
+        /// The ended epochs, as bits; none if there were no reads. Then only a tracking of an earlier epoch that was installed late is
         /// notified.
-        let epoch: Int?
+        let epochs: UInt8
+        /// What compares the change with what was read, unless it is signalled in any case.
+        var comparison: Comparison?
+
+        /// Returns whether the change is to be signalled; otherwise the readers wait on.
+        func isShown() -> Bool {
+            guard let comparison, !comparison.readings.contains(where: { $0.isChanged(comparison.change) }) else {
+                return true
+            }
+            signal.noteUnsent(epochs)
+            return false
+        }
     }
 
-    mutating func endEpoch(of signal: PreferenceSignal) {
-        ended.append(EndedEpoch(signal: signal, epoch: signal.endEpoch()))
+    // A class, as most changes need none, and `nil` is copied for little.
+    fileprivate final class Comparison: Sendable {
+        let readings: [CellReading]
+        let change: ChangeEntry
+
+        init(_ readings: [CellReading], with change: ChangeEntry) { (self.readings, self.change) = (readings, change) }
     }
 
-    /// Notifies the readers of the old values, now and again from the main actor.
+    /// Ends the epoch of a name's readers, to whom a change is signalled unless it shows them the same as before.
+    ///
+    /// - Parameters:
+    ///   - plain: Returns the change of the stored value, if there is only one layer.
+    ///   - entry: Returns the change of the values of all layers.
+    mutating func endEpoch(of node: PreferenceNode, _ plain: () -> ValueChange?, _ entry: () -> ChangeEntry) {
+        var end = EndedEpoch(signal: node.signal, epochs: node.signal.endEpoch())
+        defer { ended.append(end) }
+        guard end.epochs != 0 else { return }
+        let plain = plain()
+        let change = plain == nil ? entry() : nil
+        let (old, new) = (change?.old.first?.value ?? plain?.old, change?.new.first?.value ?? plain?.new)
+        guard let readings = node.readings(from: old, to: new) else { return }
+        end.comparison = Comparison(readings, with: change ?? entry())
+    }
+
+    /// Ends the epoch of a name's readers, to whom a signal is sent in any case.
+    mutating func endEpoch(of node: PreferenceNode) {
+        ended.append(EndedEpoch(signal: node.signal, epochs: node.signal.endEpoch()))
+    }
+
+    /// Notifies the readers of the old values, now and again from the main actor; those to whom the same is shown as before wait on.
     ///
     /// A tracking closure that is running on the main actor and has read an old value installs its tracking only when it
     /// returns, so it would miss the first signal. The caller may be such a closure.
     func send() {
-        ended.forEach { $0.signal.send() }
-        guard ended.firstResult({ $0.epoch }) != nil else { return }
-        PreferenceSignal.sendFromMainActor(ended)
+        let shown = ended.filter { $0.isShown() }
+        shown.forEach { $0.signal.noteSent($0.epochs) }
+        shown.forEach { $0.signal.send() }
+        guard shown.firstResult({ $0.epochs == 0 ? nil : $0.epochs }) != nil else { return }
+        PreferenceSignal.sendFromMainActor(shown)
     }
 }
 
@@ -152,9 +221,9 @@ extension PreferenceSignal {
         let isFirst = waiting.withLock { waiting in
             let isFirst = waiting.isEmpty
             ended.forEach { ended in
-                guard let epoch = ended.epoch else { return }
-                let bit: UInt8 = 1 << UInt8(epoch)
-                let before = ended.signal.waitingEpochs.bitwiseOr(bit, ordering: .acquiringAndReleasing).oldValue
+                guard ended.epochs != 0 else { return }
+                let before = ended.signal.waitingEpochs.bitwiseOr(ended.epochs, ordering: .acquiringAndReleasing)
+                    .oldValue
                 if before == 0 { waiting.append((ended.signal, isolation)) }
             }
             return isFirst && !waiting.isEmpty

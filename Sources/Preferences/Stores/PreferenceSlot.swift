@@ -24,6 +24,12 @@ class PreferenceCell: @unchecked Sendable {  // atomics, and state of its only s
     /// A composite value's form of which the declarations understand every part, so that setting another one merges nothing.
     final let understood = Lock<PropertyListValue?>(nil)
 
+    /// What compares a change with what was read, from the first read until the last declaration leaves.
+    private let currentReading = Lock<CellReading?>(nil)
+
+    /// Whether several declarations have used the cell, which may have different defaults.
+    private let wasShared = Atomic<Bool>(false)
+
     /// Whether the store's list of cells that may be filled has this one; guarded by the store's lock.
     final var isLoaded = false
 
@@ -91,7 +97,10 @@ class PreferenceCell: @unchecked Sendable {  // atomics, and state of its only s
         var count = users.load(ordering: .relaxed)
         while count > 0 {
             let outcome = users.weakCompareExchange(expected: count, desired: count + 1, ordering: .relaxed)
-            if outcome.exchanged { return true }
+            if outcome.exchanged {
+                wasShared.store(true, ordering: .relaxed)
+                return true
+            }
             count = outcome.original
         }
         return false
@@ -102,9 +111,20 @@ class PreferenceCell: @unchecked Sendable {  // atomics, and state of its only s
         users.wrappingSubtract(1, ordering: .acquiringAndReleasing).newValue == 0
     }
 
+    // MARK: Readings
+
+    final var isShared: Bool { wasShared.load(ordering: .relaxed) }
+
+    /// What compares a change with what was read; nil if the value wasn't read by a declaration that still uses the cell.
+    final var reading: CellReading? { currentReading.withLock { $0 } }
+
+    /// Keeps what compares a change with what was read; a user of the cell calls it before the first read is recorded.
+    final func keep(_ reading: CellReading) { currentReading.withLock { $0 = $0 ?? reading } }
+
     /// Makes the cell stale in a child of `fork`, where a thread of the parent might have its locks.
     func startInChild() {
         understood.reset(to: nil)
+        currentReading.reset(to: nil)
         invalidate()
     }
 
@@ -154,9 +174,15 @@ extension PreferenceCell {
 
     /// Removes a user. After the last one has left, no declaration can read the cell any more.
     ///
-    /// Call without a lock, because the value's deinitializer may run code of the program.
-    final func leave<Value: Sendable>(as _: Value.Type) {
-        guard leaveCell(), !Self.isPlain(Value.self) else { return }
+    /// Call without a lock, because the deinitializer of the value or of a default may run code of the program.
+    final func leave<Value: Sendable>(as _: Value.Type, signal: PreferenceSignal) {
+        guard leaveCell() else { return }
+        if reading != nil {
+            // First, so that a change finds either the reading or this.
+            signal.noteOtherReaders()
+            withExtendedLifetime(currentReading.withLock { exchange(&$0, with: nil) }) {}
+        }
+        guard !Self.isPlain(Value.self) else { return }
         unsafeDowncast(self, to: PreferenceSlot<Value>.self).removeValue()
     }
 }
@@ -194,6 +220,39 @@ final class PreferenceSlot<Value: Sendable>: PreferenceCell, @unchecked Sendable
     fileprivate func removeValue() {
         let last = kept.withLock { exchange(&$0.value, with: nil) }
         withExtendedLifetime(last) {}
+    }
+}
+
+/// Stands for the readers of a cell that Observation may track: compares a change with what they have read.
+final class CellReading: Sendable {
+    /// Stored forms of which two that differ are taken for two values without decoding them.
+    enum ComparedForm {
+        // The values are all usable, and differ if their forms do.
+        case boolean, integer, real, string
+        /// Values of any size, which would take too long to decode.
+        case encoded
+    }
+
+    /// The form of the cell's values, if it is such a form.
+    private let form: ComparedForm?
+    /// Returns whether a preference of the cell shows another value after a change; call without a lock.
+    let isChanged: @Sendable (ChangeEntry) -> Bool
+
+    init(of form: ComparedForm?, _ isChanged: @escaping @Sendable (ChangeEntry) -> Bool) {
+        (self.form, self.isChanged) = (form, isChanged)
+    }
+
+    /// Returns whether the value is taken for another one by its stored forms alone.
+    func isChanged(from old: PropertyListValue, to new: PropertyListValue) -> Bool {
+        switch (form, old, new) {
+        case (.boolean, .boolean(let old), .boolean(let new)): old != new
+        case (.integer, .integer(let old), .integer(let new)): old != new
+        case (.real, .real(let old), .real(let new)): old != new
+        case (.string, .string(let old), .string(let new)): old != new
+        case (.encoded, .dictionary, .dictionary), (.encoded, .array, .array), (.encoded, .data, .data):
+            !old.isUnset && !new.isUnset && old != new
+        default: false
+        }
     }
 }
 
@@ -249,7 +308,7 @@ final class PreferenceNode: @unchecked Sendable {  // used under its store's loc
     ///
     /// - Parameter isShown: Whether the change alters what the name reads as; false if a stronger layer's value hides it.
     func invalidate(isShown: Bool) -> Bool {
-        let mustNotify = isShown || isFirstUnused
+        let mustNotify = isShown || isFirstUnused || signal.mayNeedChangesBelow
         if isShown { isFirstUnused = false }
         invalidate()
         return mustNotify
@@ -281,8 +340,26 @@ final class PreferenceNode: @unchecked Sendable {  // used under its store's loc
     /// Records that the strongest stored value isn't used, but that of another layer, which may be one above the writable layer.
     func noteFirstUnused(hiddenBy layer: String?) { (isFirstUnused, hidingLayer) = (true, layer) }
 
+    /// Returns what is to compare a change with what was read; nil if the change is to be signalled without that.
+    ///
+    /// - Parameters:
+    ///   - old: The strongest stored value before the change.
+    ///   - new: The one after it.
+    func readings(from old: PropertyListValue?, to new: PropertyListValue?) -> [CellReading]? {
+        var readings: [CellReading] = []
+        var isChanged = false
+        for slot in slots where !isChanged {
+            guard let reading = slot.cell.reading else { continue }
+            if let old, let new { isChanged = reading.isChanged(from: old, to: new) }
+            if !isChanged { readings.append(reading) }
+        }
+        // Comes after the readings; see `PreferenceCell.leave`.
+        return signal.takeOtherReaders() || isChanged || readings.isEmpty ? nil : readings
+    }
+
     /// Makes all slots of the name stale in a child of `fork`.
     func startInChild() {
+        signal.noteOtherReaders()
         for slot in slots { slot.cell.startInChild() }
     }
 }

@@ -300,8 +300,18 @@ struct DeferredNotifications {
         self.work = work
     }
 
+    /// Adds the signal of a change to the readers of a name; see `PreferenceSignals.endEpoch`.
+    mutating func addSignal(
+        of node: PreferenceNode,
+        plain: () -> ValueChange? = { nil },
+        _ entry: () -> ChangeEntry
+    ) {
+        if node.signal.isEverRead { add { $0.signals.endEpoch(of: node, plain, entry) } }
+    }
+
+    /// Adds a signal to the readers of a name that is sent in any case.
     mutating func addSignal(of node: PreferenceNode) {
-        if node.signal.isEverRead { add { $0.signals.endEpoch(of: node.signal) } }
+        if node.signal.isEverRead { add { $0.signals.endEpoch(of: node) } }
     }
 
     mutating func addDelivery(by core: StoreCore) {

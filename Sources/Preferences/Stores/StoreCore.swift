@@ -207,8 +207,8 @@ extension StoreCore {
     }
 
     /// Returns the candidates for a name whose slot is stale, with the ticket for filling the slot, whether the value may be
-    /// cached, and the epoch of the name.
-    func candidates(for name: String, cell: PreferenceCell, signal: PreferenceSignal)
+    /// cached, and the epoch of the name; see `PreferenceSignal.noteRead`.
+    func candidates(for name: String, cell: PreferenceCell, signal: PreferenceSignal, isOfValue: Bool)
         -> (StoredCandidates, ticket: UInt64, isKept: Bool, epoch: Int)
     {
         let list = preparedLayers(forPreference: name)
@@ -217,7 +217,7 @@ extension StoreCore {
             let ticket = cell.ticket
             if isQueriedByName { state.noteLoading(cell) }
             let names = state.formerNames[name]
-            return (list.candidates(for: name, formerly: names), names, ticket, signal.noteRead())
+            return (list.candidates(for: name, formerly: names), names, ticket, signal.noteRead(isOfValue: isOfValue))
         }
         // Checked after reading the ticket: a value that becomes stale later makes the ticket invalid.
         let isKept =

@@ -73,7 +73,10 @@ struct StoreState {
                 if !subscriptions.isEmpty || node?.isObserved ?? false {
                     append(node, &batch, context) { list.entry(for: change, in: source) }
                 }
-                if let node, node.invalidate(isShown: effect == .shown) { notifications.addSignal(of: node) }
+                guard let node, node.invalidate(isShown: effect == .shown) else { return }
+                notifications.addSignal(of: node, plain: { list.isPlain ? change : nil }) {
+                    list.entry(for: change, in: source)
+                }
             }
         }
         guard let batch, batch.isObserved else { return false }
@@ -107,12 +110,12 @@ struct StoreState {
             }
             let node = nodes[entry.name]
             if !subscriptions.isEmpty || node?.isObserved ?? false { append(node, &batch, context) { entry } }
-            if let node, node.invalidate(isShown: !entry.isBelow) { notifications.addSignal(of: node) }
+            if let node, node.invalidate(isShown: !entry.isBelow) { notifications.addSignal(of: node) { entry } }
         }
         for entry in renamedEntries(for: changes, in: source, list) {
             guard let node = nodes[entry.name] else { continue }
             if node.isObserved { append(node, &batch, context) { entry } }
-            if node.invalidate(isShown: !entry.isBelow) { notifications.addSignal(of: node) }
+            if node.invalidate(isShown: !entry.isBelow) { notifications.addSignal(of: node) { entry } }
         }
     }
 
@@ -384,7 +387,7 @@ extension StoreState {
             }
             let entry = ChangeEntry(name: name, old: before, new: now, isOfSeveralNames: true)
             if node.isObserved { append(node, &batch, ChangeContext(origin: .local)) { entry } }
-            if node.invalidate(isShown: !entry.isBelow) { notifications.addSignal(of: node) }
+            if node.invalidate(isShown: !entry.isBelow) { notifications.addSignal(of: node) { entry } }
         }
         for pair in names.ignored.subtracting(old.ignored) {
             _ = noteMisuse(

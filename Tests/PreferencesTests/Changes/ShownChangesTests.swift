@@ -1,3 +1,4 @@
+import FileTestSupport
 import Observation
 import Testing
 
@@ -178,6 +179,99 @@ struct ShownChangesTests {
         // The second one's default is equal to its value.
         expectChanges(["\(next) → \(Pair())", "3 → 0", "\(Alone(a: 1)) → \(Alone(a: 5))"], to: nil)
         withExtendedLifetime(observations) {}
+    }
+
+    /// Returns whether Observation signals a change, each of a read after the one before.
+    private func signals<Value>(of preference: Preference<Value>, _ steps: [() -> Void]) -> [Bool] {
+        let signalled = Counter()
+        withObservationTracking {
+            _ = preference.value
+        } onChange: {
+            signalled.next()
+        }
+        return steps.map { step in
+            let before = signalled.value
+            step()
+            guard signalled.value > before else { return false }
+            withObservationTracking {
+                _ = preference.value
+            } onChange: {
+                signalled.next()
+            }
+            return true
+        }
+    }
+
+    @Test
+    func observationSignalsWhatIsShownOnly() {
+        let (upper, lower) = (PreferenceStore.inMemory(), PreferenceStore.inMemory())
+        let store = PreferenceStore.layered([upper, lower])
+        store.issueHandler = { _ in }
+        let volume = Preference("volume", default: 5, .range(0...10), in: store)
+        let volumes: [(shown: Bool, () -> Void)] = [
+            (false, { upper["volume"] = 5 }), (true, { upper["volume"] = 7 }), (true, { upper["volume"] = "loud" }),
+            (false, { upper["volume"] = 11 }), (true, { lower["volume"] = 8 }), (false, { upper["volume"] = nil }),
+            (false, { upper["volume"] = 8 }), (false, { lower["volume"] = 4 }), (true, { upper["volume"] = nil }),
+            (true, { lower["volume"] = nil }), (false, { lower["volume"] = 5 }), (true, { upper["volume"] = 6 }),
+        ]
+        #expect(signals(of: volume, volumes.map(\.1)) == volumes.map(\.shown))
+        let word = Preference("word", default: Word(rawValue: "a"), in: store)
+        let words: [(shown: Bool, () -> Void)] = [
+            (false, { word.value = Word(rawValue: "A") }), (false, { word.reset() }),
+            (true, { word.value = Word(rawValue: "b") }),
+            (false, { word.value = Word(rawValue: "B") }), (true, { word.reset() }),
+        ]
+        #expect(signals(of: word, words.map(\.1)) == words.map(\.shown))
+        let blob = Preference<Blob?>("blob", in: store)
+        // A change of a dictionary is signalled without decoding it.
+        let blobs: [(shown: Bool, () -> Void)] = [
+            (true, { store["blob"] = ["bytes": [1]] }), (true, { store["blob"] = ["bytes": [1], "unknown": 2] }),
+            (true, { store["blob"] = "broken" }), (false, { store["blob"] = nil }), (false, { store["blob"] = [:] }),
+            (true, { store["blob"] = ["bytes": [2]] }), (true, { blob.reset() }),
+        ]
+        #expect(signals(of: blob, blobs.map(\.1)) == blobs.map(\.shown))
+    }
+
+    /// The default of another instance, and what is read besides the value, is signalled, too.
+    @Test(arguments: [true, false])
+    func observationSignalsEachReader(isKept: Bool) {
+        let readings: [(Preference<Int>) -> Void] = [
+            { _ = Preference("volume", default: 6, in: $0.store).value }, { _ = $0.source },
+            { _ = $0.isSet }, { _ = $0.storedValue }, { _ = $0.isManaged }, { _ = try? $0.read() },
+        ]
+        for (index, read) in readings.enumerated() {
+            let volume = Preference("volume", default: 5, in: .inMemory())
+            _ = volume.value
+            let signalled = Counter()
+            withObservationTracking {
+                read(isKept ? volume : Preference("volume", default: 5, in: volume.store))
+            } onChange: {
+                signalled.next()
+            }
+            volume.value = 5
+            #expect(signalled.value == 1, "\(index)")
+            _ = volume.value
+        }
+    }
+
+    /// Of the writable layer's own value, also one that another layer hides.
+    @Test
+    func observationSignalsWhetherAPreferenceIsSet() {
+        let own = PreferenceStore.inMemory()
+        let store = PreferenceStore.layered([.inMemory(["volume": 7]).readOnly(named: "policy"), own])
+        store.issueHandler = { _ in }
+        let volume = Preference("volume", default: 5, in: store)
+        for isSet in [true, false] {
+            let signalled = Counter()
+            withObservationTracking {
+                _ = volume.value
+                #expect(volume.isSet == !isSet)
+            } onChange: {
+                signalled.next()
+            }
+            own["volume"] = isSet ? 6 : nil
+            #expect(signalled.value == 1)
+        }
     }
 
     /// The source of a layer may be another layer, too.

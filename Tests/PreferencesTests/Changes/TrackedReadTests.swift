@@ -43,6 +43,38 @@ struct TrackedReadTests {
         #expect(volume.value == 5)
     }
 
+    /// A change that alters nothing that is shown isn't signalled; the closure still waits for the next.
+    @Test
+    @MainActor
+    func closureIsNotifiedOfAChangeAfterOneThatAltersNothing() async {
+        let volume = Preference("volume", default: 0, in: .inMemory())
+        let notified = Counter()
+        withObservationTracking {
+            #expect(volume.value == 0)
+            volume.value = 0
+            volume.value = 5
+        } onChange: {
+            notified.next()
+        }
+        await eventually { notified.value == 1 }
+    }
+
+    /// A preference that no longer exists can't be compared with, so its readers are notified of each change of the name.
+    @Test
+    func readersOfAPreferenceThatIsGoneAreNotified() {
+        let number = Preference("name", default: 0, in: .inMemory())
+        let notified = Counter()
+        withObservationTracking {
+            #expect(number.value == 0)
+            #expect(Preference("name", default: "", in: number.store).value == "")
+        } onChange: {
+            notified.next()
+        }
+        number.store["name"] = "text"
+        #expect(number.value == 0)
+        #expect(notified.value == 1)
+    }
+
     @Test
     func readOfTheNewValueIsNotNotifiedOfItAgain() async {
         let count = Preference("count", default: 0, in: .inMemory())
@@ -81,24 +113,43 @@ struct TrackedReadTests {
         }
     }
 
-    /// Each of many tracked reads is notified of a value after its own.
+    /// A number that is equal to those with the same quarter.
+    private struct Quarter: RawRepresentable, Equatable {
+        var rawValue: Int
+
+        static func == (left: Quarter, right: Quarter) -> Bool { left.rawValue >> 2 == right.rawValue >> 2 }
+    }
+
     @Test(.timeLimit(.minutes(60)))
-    @MainActor
     func everyTrackedReadIsNotified() async {
-        let count = Preference("count", default: 0, in: .inMemory())
+        await notifyEveryRead(of: Preference("count", default: 0, in: .inMemory())) { $0 }
+    }
+
+    /// Three of four changes aren't signalled.
+    @Test(.timeLimit(.minutes(60)))
+    func everyTrackedReadIsNotifiedOfAnUnequalValue() async {
+        await notifyEveryRead(of: Preference("count", default: Quarter(rawValue: 0), in: .inMemory()), Quarter.init)
+    }
+
+    /// Each of many tracked reads is notified of a value after its own.
+    @MainActor
+    private func notifyEveryRead<Value>(
+        of count: Preference<Value>,
+        _ value: @escaping @Sendable (Int) -> Value
+    ) async {
         let isDone = TrackedRead.Shared(false)
         let writer = Task.detached {
-            var value = 0
+            var number = 0
             while !isDone.withLock({ $0 }) {
-                value += 1
-                count.value = value
+                number += 1
+                count.value = value(number)
             }
         }
         var reads: [TrackedRead] = []
         for number in 0..<rounds(100_000) {
             let read = TrackedRead()
             withObservationTracking {
-                read.value = count.value
+                _ = count.value
             } onChange: { [notified = read.notified] in
                 notified.withLock { $0 = true }
             }
@@ -108,7 +159,7 @@ struct TrackedReadTests {
         isDone.withLock { $0 = true }
         await writer.value
         // Ensures that none of them has read the last value.
-        await Task.detached { count.value = -1 }.value
+        await Task.detached { count.value = value(-1) }.value
         await waitUntil {
             reads.removeAll { $0.notified.withLock { $0 } }
             return reads.isEmpty
@@ -116,7 +167,6 @@ struct TrackedReadTests {
     }
 
     private final class TrackedRead {
-        var value = -1
         let notified = Shared(false)
 
         /// A lock that closures can share.

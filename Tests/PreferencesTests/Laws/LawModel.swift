@@ -148,6 +148,20 @@ struct LawSubject: Sendable {
         return defaultText
     }
 
+    /// Returns the strongest stored form of a stack if it is a dictionary, which Observation compares without decoding it.
+    func dictionary(in contents: [[String: PropertyListValue]], _ parts: some Sequence<LawStack.Part>)
+        -> PropertyListValue?
+    {
+        for part in parts {
+            for name in [name] + formerNames {
+                guard let stored = contents[part.base][part.prefix + name] else { continue }
+                if case .dictionary = stored, stored != ["$unset": true] { return stored }
+                return nil
+            }
+        }
+        return nil
+    }
+
     /// The forms that other programs store under the preference's names.
     static let forms: [PropertyListValue?] = [
         nil, 0, 3, 9, 11, "text", "other", ["x": 1, "width": 2], ["x": 1], ["width": "wide", "extra": 4],
