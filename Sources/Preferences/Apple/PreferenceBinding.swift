@@ -36,11 +36,10 @@ extension PreferenceDeclaration {
     @discardableResult
     func setFromView(_ value: Value, notStored: () -> Void = {}) -> PreferenceError? {
         let declaration = resolved
-        let preference = Preference(declaration)
         var rejection: PreferenceError?
         do throws(PreferenceError) {
-            try preference.write(value)
-            let source = preference.source
+            try Preference(declaration).write(value)
+            let source = declaration.source
             guard source != .store, source != .default else { return nil }
         } catch {
             rejection = error.named(name)

@@ -108,34 +108,47 @@ extension Preference {
     /// Observers, sequences and publishers are notified of what this passes on, and of nothing else. Equal stored forms are no change, nor is a
     /// value that can't be used and gives way to another one. Otherwise `==` decides, or the form in which the values are stored if
     /// their type isn't `Equatable`. Observers that are notified of one batch decode a change once.
+    ///
+    /// - Parameters:
+    ///   - decoded: What observers of the batch have decoded, if there are several.
+    ///   - isTracked: Whether this is asked for the readers that Observation tracks, who may have used another declaration of the cell.
     // Passed to a closure, as the type of a generic result would be looked up at each call.
     func change(
         of entry: ChangeEntry,
-        _ decoded: DecodedChanges?,
+        _ decoded: DecodedChanges? = nil,
+        isTracked: Bool = false,
         _ body: (_ old: Value, _ new: Value) -> Void
     ) -> Bool {
-        guard let decoded, !PreferenceDeclaration<Value>.isEqualByForm else {
-            return passOn(decode(entry), body)
-        }
+        let decoded = PreferenceDeclaration<Value>.isEqualByForm ? nil : decoded
         let cell = ObjectIdentifier(declaration.slot)
-        if let known = decoded.change(for: cell) {
-            return passOn(unsafeDowncast(known, to: DecodedChange<Value>.self).values, body)
+        var change: ChangedValues<Value>
+        if let known = decoded?.change(for: cell) {
+            change = unsafeDowncast(known, to: DecodedChange<Value>.self).values
+        } else {
+            change = decode(entry, isReporting: !isTracked)
+            decoded?.append(DecodedChange(change, of: cell))
         }
-        let values = decode(entry)
-        decoded.append(DecodedChange(values, of: cell))
-        return passOn(values, body)
+        if isTracked, declaration.slot.isShared {
+            // The readers may have another default,
+            if change.areSame == nil { return true }
+            // or other members of it.
+            if isFilled(change) { return true }
+        }
+        if change.areSame == true { return false }
+        let (old, new) = (change.old ?? defaultValue, change.new ?? defaultValue)
+        if change.areSame == nil, declaration.areSame(old, new) { return false }
+        body(old, new)
+        return true
     }
 
-    /// Returns whether the value that was read is another one after a change, for readers that Observation tracks.
-    func isChanged(by entry: ChangeEntry) -> Bool {
-        let change = decode(entry, isReporting: false)
-        // A declaration of the same cell may have another default.
-        if change.areSame == nil, declaration.slot.isShared { return true }
-        return passOn(change) { _, _ in }
+    /// Returns whether both values are stored, and members that aren't may be those of the default.
+    private func isFilled(_ change: ChangedValues<Value>) -> Bool {
+        guard case (_?, _?) = (change.old, change.new) else { return false }
+        return declaration.isEncoded || declaration.member != nil
     }
 
     @inline(__always)
-    private func decode(_ entry: ChangeEntry, isReporting: Bool = true) -> ChangedValues<Value> {
+    private func decode(_ entry: ChangeEntry, isReporting: Bool) -> ChangedValues<Value> {
         let (new, usedNew) = reading(of: entry.new, isReporting: isReporting)
         // Most often the stronger layer's value stays.
         if let usedNew, let first = entry.old.first, usedNew === entry.new.first, first.hasForm(of: usedNew) {
@@ -149,15 +162,6 @@ extension Preference {
         }
         guard let old, let new else { return ChangedValues(old: old, new: new) }
         return ChangedValues(old: old, new: new, areSame: declaration.areSame(old, new))
-    }
-
-    @inline(__always)
-    private func passOn(_ change: ChangedValues<Value>, _ body: (_ old: Value, _ new: Value) -> Void) -> Bool {
-        if change.areSame == true { return false }
-        let (old, new) = (change.old ?? defaultValue, change.new ?? defaultValue)
-        if change.areSame == nil, declaration.areSame(old, new) { return false }
-        body(old, new)
-        return true
     }
 
     /// Returns the value that the candidates give, or the default.
@@ -212,12 +216,17 @@ extension PreferenceDeclaration {
 
     private static func isNil(_ value: Value) -> Bool { (value as? any _OptionalPreferenceValue)?.isNil ?? false }
 
+    /// Whether the values are `Codable` ones, whose members may be those of the default.
+    fileprivate var isEncoded: Bool {
+        switch coding.form {
+        case .propertyList, .json: true
+        default: false
+        }
+    }
+
     /// The form of the values, if changes are signalled to Observation by it.
     var comparedForm: CellReading.ComparedForm? {
-        switch coding.form {
-        case .propertyList, .json: return member == nil ? .encoded : nil
-        default: break
-        }
+        if isEncoded { return member == nil ? .encoded : nil }
         guard member == nil, coding.identifier == "native", options?.rules.isEmpty ?? true else { return nil }
         return if Value.self == Int.self || Value.self == Int?.self {
             .integer

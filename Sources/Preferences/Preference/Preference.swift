@@ -104,6 +104,8 @@ extension Preference {
     public var isSet: Bool {
         let declaration = declaration.resolved
         _ = declaration.register()
+        // A validated store shows this of the other one, whose changes it might not take over.
+        if let newest = declaration.store.core.target { _ = declaration.bound(to: newest).register() }
         return declaration.store.core.ownValue(ofPreference: declaration.name) != nil
     }
 
@@ -120,7 +122,7 @@ extension Preference {
     public var source: PreferenceSource {
         let declaration = declaration.resolved
         _ = declaration.register()
-        return declaration.store.source(of: declaration.name) { declaration.canRead($0) }
+        return declaration.source
     }
 
     /// Whether an administrator manages the value, so that setting it fails.

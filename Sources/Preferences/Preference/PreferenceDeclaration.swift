@@ -114,7 +114,7 @@ final class PreferenceDeclaration<Value: Sendable>: Sendable {
         )
     }
 
-    /// Creates a copy that compares changes for as long as a declaration uses the cell.
+    /// Creates a copy that compares changes for as long as the original exists.
     private init(readingLike original: PreferenceDeclaration) {
         (slot, signal, makeDefault) = (original.slot, original.signal, original.makeDefault)
         (store, node, name, coding) = (original.store, original.node, original.name, original.coding)
@@ -123,7 +123,9 @@ final class PreferenceDeclaration<Value: Sendable>: Sendable {
     }
 
     deinit {
-        if isUser { slot.leave(as: Value.self, signal: signal) }
+        guard isUser else { return }
+        slot.dropReading(of: ObjectIdentifier(self), signal)
+        slot.leave(as: Value.self)
     }
 
     /// Has changes compared with what is read, so that Observation is notified of those that alter it.
@@ -131,7 +133,11 @@ final class PreferenceDeclaration<Value: Sendable>: Sendable {
     private func keepReading() {
         // Not this declaration, which the cell would keep for ever.
         let copy = Preference(PreferenceDeclaration(readingLike: self))
-        slot.keep(CellReading(of: comparedForm) { copy.isChanged(by: $0) })
+        slot.keep(
+            CellReading(of: comparedForm, for: ObjectIdentifier(self)) {
+                copy.change(of: $0, isTracked: true) { _, _ in }
+            }
+        )
     }
 
     /// Returns the same declaration in another store.
@@ -148,6 +154,9 @@ final class PreferenceDeclaration<Value: Sendable>: Sendable {
 
     /// Whether the declaration itself makes the value a secret; see `isSecret`.
     var isDeclaredSecret: Bool { options?.isSecret ?? false }
+
+    /// The layer that the value comes from; doesn't register with Observation.
+    var source: PreferenceSource { store.source(of: name) { canRead($0) } }
 
     /// Whether this declaration or its store says that the value is a secret.
     ///
@@ -187,7 +196,7 @@ final class PreferenceDeclaration<Value: Sendable>: Sendable {
             declaration.signal.access()
             return declaration.load()
         }
-        if slot.reading == nil { keepReading() }
+        if !slot.hasReading { keepReading() }
         while true {
             let (candidates, ticket, isKept) = register(isOfValue: true)
             let (value, used, problems, parts) = read(candidates)

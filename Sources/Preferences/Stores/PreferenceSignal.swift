@@ -151,12 +151,14 @@ struct PreferenceSignals: Sendable {
         /// The ended epochs, as bits; none if there were no reads. Then only a tracking of an earlier epoch that was installed late is
         /// notified.
         let epochs: UInt8
-        /// What compares the change with what was read, unless it is signalled in any case.
-        var comparison: Comparison?
+        /// What stands for the readers; kept until the signal is sent, as it must be released without a lock.
+        var readings = ShortList<CellReading>()
+        /// The change that is compared with what was read, unless it is signalled in any case.
+        var change: ComparedChange?
 
         /// Returns whether the change is to be signalled; otherwise the readers wait on.
         func isShown() -> Bool {
-            guard let comparison, !comparison.readings.contains(where: { $0.isChanged(comparison.change) }) else {
+            guard let entry = change?.entry, readings.firstResult({ $0.isChanged(entry) ? true : nil }) == nil else {
                 return true
             }
             signal.noteUnsent(epochs)
@@ -165,11 +167,10 @@ struct PreferenceSignals: Sendable {
     }
 
     // A class, as most changes need none, and `nil` is copied for little.
-    fileprivate final class Comparison: Sendable {
-        let readings: [CellReading]
-        let change: ChangeEntry
+    fileprivate final class ComparedChange: Sendable {
+        let entry: ChangeEntry
 
-        init(_ readings: [CellReading], with change: ChangeEntry) { (self.readings, self.change) = (readings, change) }
+        init(_ entry: ChangeEntry) { self.entry = entry }
     }
 
     /// Ends the epoch of a name's readers, to whom a change is signalled unless it shows them the same as before.
@@ -184,8 +185,9 @@ struct PreferenceSignals: Sendable {
         let plain = plain()
         let change = plain == nil ? entry() : nil
         let (old, new) = (change?.old.first?.value ?? plain?.old, change?.new.first?.value ?? plain?.new)
-        guard let readings = node.readings(from: old, to: new) else { return }
-        end.comparison = Comparison(readings, with: change ?? entry())
+        let (readings, isSignalled) = node.readings(from: old, to: new)
+        end.readings = readings
+        if !isSignalled { end.change = ComparedChange(change ?? entry()) }
     }
 
     /// Ends the epoch of a name's readers, to whom a signal is sent in any case.

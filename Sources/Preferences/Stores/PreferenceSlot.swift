@@ -24,7 +24,7 @@ class PreferenceCell: @unchecked Sendable {  // atomics, and state of its only s
     /// A composite value's form of which the declarations understand every part, so that setting another one merges nothing.
     final let understood = Lock<PropertyListValue?>(nil)
 
-    /// What compares a change with what was read, from the first read until the last declaration leaves.
+    /// What compares a change with what was read, as long as the declaration exists that has read.
     private let currentReading = Lock<CellReading?>(nil)
 
     /// Whether several declarations have used the cell, which may have different defaults.
@@ -115,11 +115,22 @@ class PreferenceCell: @unchecked Sendable {  // atomics, and state of its only s
 
     final var isShared: Bool { wasShared.load(ordering: .relaxed) }
 
-    /// What compares a change with what was read; nil if the value wasn't read by a declaration that still uses the cell.
+    /// What compares a change with what was read; nil if no declaration that has read it still exists. Released without a lock, because it
+    /// may be the last that keeps a store.
     final var reading: CellReading? { currentReading.withLock { $0 } }
 
-    /// Keeps what compares a change with what was read; a user of the cell calls it before the first read is recorded.
+    final var hasReading: Bool { currentReading.withLock { $0 != nil } }
+
+    /// Keeps what compares a change with what was read, unless there is one; a user of the cell calls it before its read is recorded.
     final func keep(_ reading: CellReading) { currentReading.withLock { $0 = $0 ?? reading } }
+
+    /// Drops what a declaration has kept, and has the next change signalled; called before that leaves.
+    final func dropReading(of declaration: ObjectIdentifier, _ signal: PreferenceSignal) {
+        guard let reading, reading.declaration == declaration else { return }
+        // First, so that a change finds either the reading or this.
+        signal.noteOtherReaders()
+        withExtendedLifetime(currentReading.withLock { exchange(&$0, with: nil) }) {}
+    }
 
     /// Makes the cell stale in a child of `fork`, where a thread of the parent might have its locks.
     func startInChild() {
@@ -174,15 +185,9 @@ extension PreferenceCell {
 
     /// Removes a user. After the last one has left, no declaration can read the cell any more.
     ///
-    /// Call without a lock, because the deinitializer of the value or of a default may run code of the program.
-    final func leave<Value: Sendable>(as _: Value.Type, signal: PreferenceSignal) {
-        guard leaveCell() else { return }
-        if reading != nil {
-            // First, so that a change finds either the reading or this.
-            signal.noteOtherReaders()
-            withExtendedLifetime(currentReading.withLock { exchange(&$0, with: nil) }) {}
-        }
-        guard !Self.isPlain(Value.self) else { return }
+    /// Call without a lock, because the value's deinitializer may run code of the program.
+    final func leave<Value: Sendable>(as _: Value.Type) {
+        guard leaveCell(), !Self.isPlain(Value.self) else { return }
         unsafeDowncast(self, to: PreferenceSlot<Value>.self).removeValue()
     }
 }
@@ -227,7 +232,7 @@ final class PreferenceSlot<Value: Sendable>: PreferenceCell, @unchecked Sendable
 final class CellReading: Sendable {
     /// Stored forms of which two that differ are taken for two values without decoding them.
     enum ComparedForm {
-        // The values are all usable, and differ if their forms do.
+        // Plain values, which are all usable and differ if their forms do.
         case boolean, integer, real, string
         /// Values of any size, which would take too long to decode.
         case encoded
@@ -235,11 +240,17 @@ final class CellReading: Sendable {
 
     /// The form of the cell's values, if it is such a form.
     private let form: ComparedForm?
+    /// The declaration whose default and rules it uses.
+    let declaration: ObjectIdentifier
     /// Returns whether a preference of the cell shows another value after a change; call without a lock.
     let isChanged: @Sendable (ChangeEntry) -> Bool
 
-    init(of form: ComparedForm?, _ isChanged: @escaping @Sendable (ChangeEntry) -> Bool) {
-        (self.form, self.isChanged) = (form, isChanged)
+    init(
+        of form: ComparedForm?,
+        for declaration: ObjectIdentifier,
+        _ isChanged: @escaping @Sendable (ChangeEntry) -> Bool
+    ) {
+        (self.form, self.declaration, self.isChanged) = (form, declaration, isChanged)
     }
 
     /// Returns whether the value is taken for another one by its stored forms alone.
@@ -340,21 +351,24 @@ final class PreferenceNode: @unchecked Sendable {  // used under its store's loc
     /// Records that the strongest stored value isn't used, but that of another layer, which may be one above the writable layer.
     func noteFirstUnused(hiddenBy layer: String?) { (isFirstUnused, hidingLayer) = (true, layer) }
 
-    /// Returns what is to compare a change with what was read; nil if the change is to be signalled without that.
+    /// Returns what stands for the readers, and whether a change is signalled to them without comparing it.
     ///
     /// - Parameters:
     ///   - old: The strongest stored value before the change.
     ///   - new: The one after it.
-    func readings(from old: PropertyListValue?, to new: PropertyListValue?) -> [CellReading]? {
-        var readings: [CellReading] = []
+    func readings(from old: PropertyListValue?, to new: PropertyListValue?) -> (
+        ShortList<CellReading>, isSignalled: Bool
+    ) {
+        var readings = ShortList<CellReading>()
         var isChanged = false
         for slot in slots where !isChanged {
             guard let reading = slot.cell.reading else { continue }
+            // In any case, as the caller releases it without a lock.
+            readings.append(reading)
             if let old, let new { isChanged = reading.isChanged(from: old, to: new) }
-            if !isChanged { readings.append(reading) }
         }
-        // Comes after the readings; see `PreferenceCell.leave`.
-        return signal.takeOtherReaders() || isChanged || readings.isEmpty ? nil : readings
+        // Comes after the readings; see `PreferenceCell.dropReading`.
+        return (readings, signal.takeOtherReaders() || isChanged || readings.isEmpty)
     }
 
     /// Makes all slots of the name stale in a child of `fork`.

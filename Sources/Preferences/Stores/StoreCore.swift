@@ -217,7 +217,8 @@ extension StoreCore {
             let ticket = cell.ticket
             if isQueriedByName { state.noteLoading(cell) }
             let names = state.formerNames[name]
-            return (list.candidates(for: name, formerly: names), names, ticket, signal.noteRead(isOfValue: isOfValue))
+            let epoch = signal.noteRead(isOfValue: isOfValue && cell.hasReading)
+            return (list.candidates(for: name, formerly: names), names, ticket, epoch)
         }
         // Checked after reading the ticket: a value that becomes stale later makes the ticket invalid.
         let isKept =

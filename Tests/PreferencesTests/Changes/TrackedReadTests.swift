@@ -75,6 +75,61 @@ struct TrackedReadTests {
         #expect(notified.value == 1)
     }
 
+    /// Another instance fills a member that isn't stored with another default.
+    @Test
+    func readersOfAnotherDefaultsMemberAreNotified() {
+        struct Frame: Codable, Equatable { var width = 0, height = 0 }
+        let store = PreferenceStore.inMemory(["frame": ["height": 3]])
+        let narrow = Preference("frame", default: Frame(width: 100), in: store)[\.width]
+        let wide = Preference("frame", default: Frame(width: 200), in: store)[\.width]
+        #expect(narrow.value == 100)
+        store["frame"] = ["height": 4]
+        let notified = Counter()
+        withObservationTracking {
+            #expect(wide.value == 200)
+        } onChange: {
+            notified.next()
+        }
+        store["frame"] = ["height": 4, "width": 100]
+        #expect(notified.value == 1)
+        withExtendedLifetime(narrow) {}
+    }
+
+    /// What compares changes keeps the default only as long as its declaration.
+    @Test
+    func defaultOfAPreferenceThatIsGoneIsReleased() {
+        final class Document: Sendable { let number = 5 }
+        let kept = Preference("number", default: 0, in: .inMemory())
+        weak var document: Document?
+        do {
+            let new = Document()
+            document = new
+            #expect(Preference("number", default: new.number, in: kept.store).value == 5)
+        }
+        #expect(document == nil)
+        kept.value = 7
+        #expect(kept.value == 7)
+    }
+
+    /// The last reference to a store may be dropped while a change of its source is compared.
+    @Test
+    func storesThatAreReleasedDuringChangesDoNotBlock() async {
+        let base = PreferenceStore.inMemory()
+        let isDone = Counter()
+        let writer = Task.detached {
+            var number = 0
+            while isDone.value == 0 {
+                number += 1
+                base["number"] = .integer(Int64(number))
+            }
+        }
+        await Task.detached {
+            for _ in 0..<rounds(20_000) { _ = Preference("number", default: 0, in: .layered([base])).value }
+        }.value
+        isDone.next()
+        await writer.value
+    }
+
     @Test
     func readOfTheNewValueIsNotNotifiedOfItAgain() async {
         let count = Preference("count", default: 0, in: .inMemory())

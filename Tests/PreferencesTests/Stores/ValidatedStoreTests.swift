@@ -1,5 +1,6 @@
 import DurableFile
 import FileTestSupport
+import Observation
 import Testing
 
 @testable import Preferences
@@ -233,6 +234,23 @@ struct ValidatedStoreTests {
     }
 
     /// An observer of the plain store is called by the set in the validated one.
+    /// Also by a change that it doesn't take over.
+    @Test
+    func readersOfWhetherAPreferenceIsSetAreNotified() throws {
+        let base = PreferenceStore.inMemory(["host": "localhost"])
+        base.issueHandler = { _ in }
+        let service = Service(in: try .validated(Service.self, over: base))
+        let notified = Counter()
+        withObservationTracking {
+            #expect(!service.$port.isSet)
+        } onChange: {
+            notified.next()
+        }
+        base["port"] = "none"
+        #expect(service.$port.isSet)
+        #expect(notified.value == 1)
+    }
+
     @Test
     func observersOfTheStoreMaySetSomethingInIt() throws {
         let base = PreferenceStore.inMemory(Self.valid)

@@ -97,7 +97,7 @@ struct QueryCostTests {
         let cells = (0..<1_000).map { _ in
             let cell = PreferenceCell()
             state.noteLoading(cell)
-            cell.leave(as: Int.self, signal: PreferenceSignal())
+            cell.leave(as: Int.self)
             return Weak(cell: cell)
         }
         #expect(cells.count { $0.cell != nil } <= 65)
