@@ -121,7 +121,7 @@ extension Preference {
     ) -> Bool {
         let decoded = PreferenceDeclaration<Value>.isEqualByForm ? nil : decoded
         let cell = ObjectIdentifier(declaration.slot)
-        var change: ChangedValues<Value>
+        let change: ChangedValues<Value>
         if let known = decoded?.change(for: cell) {
             change = unsafeDowncast(known, to: DecodedChange<Value>.self).values
         } else {
