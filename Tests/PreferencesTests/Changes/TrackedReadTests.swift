@@ -111,23 +111,30 @@ struct TrackedReadTests {
         #expect(kept.value == 7)
     }
 
-    /// The last reference to a store may be dropped while a change of its source is compared.
+    /// What compares changes may be the last to keep a store, which locks its sources when it is released; a change ends epochs under
+    /// these locks.
     @Test
-    func storesThatAreReleasedDuringChangesDoNotBlock() async {
-        let base = PreferenceStore.inMemory()
-        let isDone = Counter()
-        let writer = Task.detached {
-            var number = 0
-            while isDone.value == 0 {
-                number += 1
-                base["number"] = .integer(Int64(number))
-            }
+    func whatComparesAChangeIsKeptUntilTheSignalIsSent() {
+        let (node, declaration) = (PreferenceNode(), Recorder<Int>())
+        let cell = node.cell(for: SlotKey(type: ObjectIdentifier(Int.self), coding: "native")) { PreferenceCell() }
+        weak var kept: CellReading?
+        do {
+            let reading = CellReading(of: .integer, for: ObjectIdentifier(declaration)) { _ in true }
+            kept = reading
+            cell.keep(reading)
         }
-        await Task.detached {
-            for _ in 0..<rounds(20_000) { _ = Preference("number", default: 0, in: .layered([base])).value }
-        }.value
-        isDone.next()
-        await writer.value
+        _ = node.signal.noteRead(isOfValue: true)
+        var signals = PreferenceSignals()
+        signals.endEpoch(of: node) {
+            ValueChange(name: "number", from: 5, to: 6)
+        } _: {
+            ChangeEntry(name: "number", old: StoredCandidates(), new: StoredCandidates())
+        }
+        cell.dropReading(of: ObjectIdentifier(declaration), node.signal)
+        #expect(kept != nil)
+        signals.send()
+        signals = PreferenceSignals()
+        #expect(kept == nil)
     }
 
     @Test
