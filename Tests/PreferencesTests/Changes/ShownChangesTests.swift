@@ -181,7 +181,9 @@ struct ShownChangesTests {
         withExtendedLifetime(observations) {}
     }
 
-    /// Returns whether Observation signals a change, each of a read after the one before.
+    /// Returns whether Observation signals a change, each of a read after the one before. On the main actor, which sends no signal a second
+    /// time before the test has ended.
+    @MainActor
     private func signals<Value>(of preference: Preference<Value>, _ steps: [() -> Void]) -> [Bool] {
         let signalled = Counter()
         withObservationTracking {
@@ -203,6 +205,7 @@ struct ShownChangesTests {
     }
 
     @Test
+    @MainActor
     func observationSignalsWhatIsShownOnly() {
         let (upper, lower) = (PreferenceStore.inMemory(), PreferenceStore.inMemory())
         let store = PreferenceStore.layered([upper, lower])
@@ -234,6 +237,7 @@ struct ShownChangesTests {
 
     /// The default of another instance, and what is read besides the value, is signalled, too.
     @Test(arguments: [true, false])
+    @MainActor
     func observationSignalsEachReader(isKept: Bool) {
         let readings: [(Preference<Int>) -> Void] = [
             { _ = Preference("volume", default: 6, in: $0.store).value }, { _ = $0.source },
@@ -256,6 +260,7 @@ struct ShownChangesTests {
 
     /// Of the writable layer's own value, also one that another layer hides.
     @Test
+    @MainActor
     func observationSignalsWhetherAPreferenceIsSet() {
         let own = PreferenceStore.inMemory()
         let store = PreferenceStore.layered([.inMemory(["volume": 7]).readOnly(named: "policy"), own])

@@ -61,6 +61,7 @@ struct TrackedReadTests {
 
     /// A preference that no longer exists can't be compared with, so its readers are notified of each change of the name.
     @Test
+    @MainActor
     func readersOfAPreferenceThatIsGoneAreNotified() {
         let number = Preference("name", default: 0, in: .inMemory())
         let notified = Counter()
@@ -77,6 +78,7 @@ struct TrackedReadTests {
 
     /// Another instance fills a member that isn't stored with another default.
     @Test
+    @MainActor
     func readersOfAnotherDefaultsMemberAreNotified() {
         struct Frame: Codable, Equatable { var width = 0, height = 0 }
         let store = PreferenceStore.inMemory(["frame": ["height": 3]])
