@@ -8,7 +8,7 @@ extension Preference {
     /// A binding to the value, for controls.
     ///
     /// The bindings of one preference are equal, so a view that gets one is evaluated again only if the value changed, and not
-    /// whenever the view around it is. A body that creates the binding is evaluated again after each change,
+    /// whenever the view around it is. A body that creates the binding is evaluated again when the value changes,
     /// even if only the control reads the value. A set that is rejected is reported to the store's issue handler, and the
     /// control shows the stored value again. The binding's transaction, and so its animation, applies to the views that
     /// the change updates.

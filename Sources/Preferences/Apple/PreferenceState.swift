@@ -2,7 +2,7 @@
 internal import DurableFile
 public import SwiftUI
 
-/// A preference as a property of a view, which is evaluated again after each change, wherever it was made.
+/// A preference as a property of a view, which is evaluated again when the preference shows another value, wherever it was changed.
 ///
 ///     @PreferenceState(preferences.$theme) var theme
 ///     @PreferenceState(\GeneralPreferences.$theme) var theme

@@ -151,7 +151,7 @@ struct PreferenceSignals: Sendable {
         /// The ended epochs, as bits; none if there were no reads. Then only a tracking of an earlier epoch that was installed late is
         /// notified.
         let epochs: UInt8
-        /// What stands for the readers; kept until the signal is sent, as it must be released without a lock.
+        /// The readings of the name's cells; kept until the signal is sent, because they must be released without a lock.
         var readings = ShortList<CellReading>()
         /// The change that is compared with what was read, unless it is signalled in any case.
         var change: ComparedChange?

@@ -24,7 +24,7 @@ class PreferenceCell: @unchecked Sendable {  // atomics, and state of its only s
     /// A composite value's form of which the declarations understand every part, so that setting another one merges nothing.
     final let understood = Lock<PropertyListValue?>(nil)
 
-    /// What compares a change with what was read, as long as the declaration exists that has read.
+    /// The reading of the first declaration that read the value; nil after that declaration is released.
     private let currentReading = Lock<CellReading?>(nil)
 
     /// Whether several declarations have used the cell, which may have different defaults.
@@ -115,16 +115,16 @@ class PreferenceCell: @unchecked Sendable {  // atomics, and state of its only s
 
     final var isShared: Bool { wasShared.load(ordering: .relaxed) }
 
-    /// What compares a change with what was read; nil if no declaration that has read it still exists. Released without a lock, because it
-    /// may be the last that keeps a store.
+    /// The reading of a declaration that still exists. Release it without a lock: it might have the last reference to a store.
     final var reading: CellReading? { currentReading.withLock { $0 } }
 
+    /// Whether there is a reading; takes no reference to it, so that it can be called under a lock.
     final var hasReading: Bool { currentReading.withLock { $0 != nil } }
 
-    /// Keeps what compares a change with what was read, unless there is one; a user of the cell calls it before its read is recorded.
+    /// Keeps a reading, unless there is one; a user of the cell calls it before its read is recorded.
     final func keep(_ reading: CellReading) { currentReading.withLock { $0 = $0 ?? reading } }
 
-    /// Drops what a declaration has kept, and has the next change signalled; called before that leaves.
+    /// Drops the reading of a declaration, and has the next change signalled; called before the declaration leaves.
     final func dropReading(of declaration: ObjectIdentifier, _ signal: PreferenceSignal) {
         guard let reading, reading.declaration == declaration else { return }
         // First, so that a change finds either the reading or this.
@@ -351,7 +351,7 @@ final class PreferenceNode: @unchecked Sendable {  // used under its store's loc
     /// Records that the strongest stored value isn't used, but that of another layer, which may be one above the writable layer.
     func noteFirstUnused(hiddenBy layer: String?) { (isFirstUnused, hidingLayer) = (true, layer) }
 
-    /// Returns what stands for the readers, and whether a change is signalled to them without comparing it.
+    /// Returns the readings of the cells, and whether a change is signalled without comparing it with them.
     ///
     /// - Parameters:
     ///   - old: The strongest stored value before the change.

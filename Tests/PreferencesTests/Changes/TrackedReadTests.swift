@@ -97,7 +97,7 @@ struct TrackedReadTests {
         withExtendedLifetime(narrow) {}
     }
 
-    /// What compares changes keeps the default only as long as its declaration.
+    /// A cell keeps a default only until its declaration is released.
     @Test
     func defaultOfAPreferenceThatIsGoneIsReleased() {
         final class Document: Sendable { let number = 5 }
@@ -113,8 +113,7 @@ struct TrackedReadTests {
         #expect(kept.value == 7)
     }
 
-    /// What compares changes may be the last to keep a store, which locks its sources when it is released; a change ends epochs under
-    /// these locks.
+    /// A reading might have the last reference to a store, which locks its sources when it is released; epochs end under these locks.
     @Test
     func whatComparesAChangeIsKeptUntilTheSignalIsSent() {
         let (node, declaration) = (PreferenceNode(), Recorder<Int>())
