@@ -293,10 +293,13 @@ func run(_ name: String, _ count: Int, _ folder: URL) throws {
         }
         precondition(preference.value == -count && external.value == -count)
     case "first-set":
+        let other = Preference("number", default: 0, in: try .file(at: folder.appending(path: "other.jsonl")))
         for number in 1...count {
             let url = try file("first-\(number).jsonl", names: 10_000, in: folder)
             let preference = Preference(numbered(7), default: 0, in: try .file(at: url))
             precondition(preference.value == 7)
+            // The thread that syncs files waits for the next one, so that the counted set never has to start it.
+            other.value = number
             countOneSet(preference, -number)
             precondition(preference.value == -number)
             endChange()
