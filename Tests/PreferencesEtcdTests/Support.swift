@@ -59,7 +59,8 @@ final class Reports: Sendable {
 
     init(of store: PreferenceStore) { store.issueHandler = { [self] error in reported.withLock { $0.append(error) } } }
 
-    var codes: [PreferenceError.Code] { reported.withLock { $0.map(\.code) } }
+    var errors: [PreferenceError] { reported.withLock { $0 } }
+    var codes: [PreferenceError.Code] { errors.map(\.code) }
 }
 
 /// Returns the name of a suite that no other test uses.

@@ -35,7 +35,7 @@ struct GuideTests {
 
     @Test
     func hostReadsItsOwnScopes() async throws {
-        var configuration = EtcdConfiguration(endpoints: try SharedNode.get().endpoints)
+        var configuration = EtcdConfiguration.testing(try SharedNode.get().endpoints)
         let suite = freshSuite()
         let admin = try PreferenceStore.etcd(suite, configuration)
         try await admin.transaction { for host in 3...4 { $0["host.web-\(host).rateLimit"] = .integer(Int64(host)) } }
@@ -63,7 +63,7 @@ struct GuideTests {
     @Test
     func hostsAndGroupsOverrideTheFleet() async throws {
         let node = try SharedNode.get()
-        let configuration = EtcdConfiguration(endpoints: node.endpoints)
+        let configuration = EtcdConfiguration.testing(node.endpoints)
         let (suite, userID) = (freshSuite(), "user-42")
         // snippet: overrides over etcd
         let fleet = try PreferenceStore.etcd(suite, configuration)
@@ -78,7 +78,7 @@ struct GuideTests {
         preferences.$checkout[\.percent].value = 25  // everywhere; users who were included stay included
         print(preferences.$rateLimit.source)  // host, canary, group, store or default
         // end
-        let key = "preferences/\(suite)"
+        let key = "tests/\(suite)"
         #expect(try node.control("get", "--print-value-only", "\(key)/checkout").contains(#""seed":"checkout""#))
         for (name, value, source) in [
             ("rateLimit", 80, "store"), ("group.eu.rateLimit", 50, "group"),
@@ -125,7 +125,7 @@ struct GuideTests {
 
     @Test
     func offlineUseIsAChoice() async throws {
-        var configuration = EtcdConfiguration(endpoints: try SharedNode.get().endpoints)
+        var configuration = EtcdConfiguration.testing(try SharedNode.get().endpoints)
         let folder = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
         defer { try? FileManager.default.removeItem(at: folder) }
         let suite = freshSuite()

@@ -36,7 +36,7 @@ struct OperationsGuideTests {
 
     @Test
     func storeIsAService() async throws {
-        let configuration = EtcdConfiguration(endpoints: try SharedNode.get().endpoints)
+        let configuration = EtcdConfiguration.testing(try SharedNode.get().endpoints)
         let suite = freshSuite()
         let server = Server()
         await #expect(throws: Ended.self) {
