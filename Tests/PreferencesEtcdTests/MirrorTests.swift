@@ -102,6 +102,18 @@ struct MirrorTests {
         #expect(passed.take() == ["a": 1, "b": nil, "c": 3])
     }
 
+    /// The answer to a write of this store that was sent before the history ended.
+    @Test
+    mutating func writeOfALostHistoryIsShownUntilTheNextRead() {
+        mirror.forgetRevisions()
+        mirror.commit(["a": 7, "b": nil], at: nil)
+        #expect(mirror.values == ["a": 7])
+        #expect(mirror.newest == 0, "a revision of the lost history says nothing about the new one")
+        let isRead = mirror.replace(with: [put("a", "1", 3), put("b", "2", 4)], at: 8)
+        #expect(isRead && mirror.values == ["a": 1, "b": 2])
+        #expect(passed.take() == ["a": 1, "b": 2])
+    }
+
     @Test
     mutating func readOfAllReplacesValuesWithNewerRevisionsOfALostHistory() {
         mirror.apply([event("a", "7", 12)])

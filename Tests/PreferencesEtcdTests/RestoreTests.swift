@@ -115,6 +115,21 @@ struct RestoreTests {
         #expect(try stored() == ["value": "2"])
     }
 
+    /// The watch finds the other history between the answer to the write's comparisons and its use: the answer's changes since a revision
+    /// of the lost history aren't those since the forgotten ones.
+    @Test
+    func answerToARequestOfALostHistoryIsNotMerged() async throws {
+        let transport = try TestTransport()
+        let store = try PreferenceStore(etcd: suite, .testing(cluster.endpoints), over: transport)
+        try await store.write(1, for: "value")
+        try cluster.control("snapshot", "save", cluster.folder.path("snapshot"))
+        try await store.write(2, for: "value")
+        transport.holdTransactionUntilWatchReads()
+        try cluster.replace(with: "snapshot")
+        try await store.write(2, for: "value")
+        #expect(try stored() == ["value": "2"])
+    }
+
     @Test
     func anotherClusterAtTheSameAddressReplacesTheValues() async throws {
         let store = try PreferenceStore.etcd(suite, .testing(cluster.endpoints))

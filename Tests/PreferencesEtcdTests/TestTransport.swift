@@ -37,6 +37,10 @@ final class TestTransport: Transport {
         /// The answer to reads of the suite while a store is opened that has no connection.
         var suiteReadAnswer: GatewayFailure?
         var suiteReads = 0
+        /// The number of the next reads of the suite that fail.
+        var failingSuiteReads = 0
+        /// Whether the server's next answer to a transaction is held until a read of the suite has failed.
+        var holdsTransaction = false
         /// The number of the next serializable reads whose answers are lost.
         var failingMemberReads = 0
         var streamCount = 0
@@ -52,6 +56,7 @@ final class TestTransport: Transport {
 
     private let transport: HTTPTransport
     private let state = Lock(State())
+    private let hasSuiteReadFailed = Condition(false)
     /// Returns the fault of a write, by its number.
     private let fault: @Sendable (Int) -> Fault?
 
@@ -105,7 +110,19 @@ final class TestTransport: Transport {
             request.path == "/v3/kv/range" && text.contains("range_end")
             && !["count_only", "keys_only", "min_mod_revision"].contains(where: text.contains)
         let isMemberRead = text.contains("serializable")
+        let isHeld = request.path == "/v3/kv/txn" && state.withLock { exchange(&$0.holdsTransaction, with: false) }
+        defer {
+            if isHeld {
+                mend()
+                hasSuiteReadFailed.wait { $0 ? .done(()) : .until(nil) }
+            }
+        }
         let (cut, number) = state.withLock { state -> (GatewayFailure?, Int) in
+            if isSuiteRead, !state.isCut, state.failingSuiteReads > 0, !state.holdsTransaction {
+                state.failingSuiteReads -= 1
+                hasSuiteReadFailed.signal { $0 = true }
+                return (.unconnected("lost"), state.writes.count)
+            }
             if isMemberRead, state.failingMemberReads > 0 {
                 state.failingMemberReads -= 1
                 return (.unreachable("lost"), state.writes.count)
@@ -135,6 +152,12 @@ final class TestTransport: Transport {
             throw .unreachable("lost with its connection")
         case nil: return try transport.send(request, timeout: timeout)
         }
+    }
+
+    /// Allows no streams, and holds the server's next answer to a transaction until the watch, which is then allowed its stream, has begun
+    /// to read the suite; the first attempts of that fail, so that the answer is used before the values.
+    func holdTransactionUntilWatchReads() {
+        state.withLock { ($0.hasNoStreams, $0.holdsTransaction, $0.failingSuiteReads) = (true, true, 4) }
     }
 
     /// Loses the next reads that their member answers alone.

@@ -59,13 +59,12 @@ extension EtcdBackend {
         }
         let range = keys.ranges[index]
         let others = keys.ranges.filter { $0 != range }
-        let histories = reading.withLock { $0.histories }
-        let since = mirror.withLock { $0.revision }
+        let (since, histories) = mirror.withLock { ($0.revision, $0.histories) }
         // The answer to a write may have been newer.
         guard since < revision else { return .success(since) }
         func apply(_ delta: RangeResponse, keeping present: Set<Data>? = nil) -> Bool {
             mirror.withLock { mirror in
-                guard histories == reading.withLock({ $0.histories }) else { return true }
+                guard histories == mirror.histories else { return true }
                 return mirror.apply(events, of: range, with: delta, keeping: present, at: revision)
             }
         }

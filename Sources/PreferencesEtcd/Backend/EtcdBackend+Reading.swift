@@ -16,8 +16,6 @@ extension EtcdBackend {
         var last: Completed?
         /// A read that failed after some pages, while the mirror has no values of etcd.
         var unfinished: SuiteRead?
-        /// The number of histories of the cluster that ended.
-        var histories = 0
     }
 
     /// The age up to which an unfinished read is continued, and another thread's read is used by a call that allows that.
@@ -86,20 +84,20 @@ extension EtcdBackend {
     ) throws(GatewayClient.Failure) -> Reading.Completed {
         // Two clusters might answer in turn, so the number of attempts is limited.
         for attempt in 1...3 {
-            let known = mirror.withLock { $0.newest }
-            var (unfinished, histories) = reading.withLock { (exchange(&$0.unfinished, with: nil), $0.histories) }
+            var (unfinished, known, histories) = mirror.withLock { mirror in
+                (reading.withLock { exchange(&$0.unfinished, with: nil) }, mirror.newest, mirror.histories)
+            }
             if unfinished.map({ $0.begin < begin }) ?? false { unfinished = nil }
             var read = unfinished ?? SuiteRead(keys, known: known)
             guard try finish(&read, of: histories, end) else { continue }
             if read.revision < read.known {
                 noteOtherHistory()
-                forgetRevisions()
-                histories += 1
+                histories = forgetRevisions()
             }
             // If the mirror advanced during the requests, the answer is out of date and the suite is read again. Others may change it
             // faster than it can be read; then the mirror, which is complete up to a newer revision of the same history, is enough.
             let revision: Int64? = mirror.withLock { mirror in
-                guard histories == reading.withLock({ $0.histories }) else { return nil }
+                guard histories == mirror.histories else { return nil }
                 if mirror.replace(with: read.keyValues, at: read.revision, of: read.cluster) {
                     mirror.note(mark: read.mark, at: read.revision)
                     return read.revision
@@ -128,13 +126,13 @@ extension EtcdBackend {
                 let page: RangeResponse = try client.call("/v3/kv/range", within: end() - .now, isPage: true) { _ in
                     request
                 }
-                guard read.add(page), histories == reading.withLock({ $0.histories }) else { return false }
+                guard read.add(page), histories == mirror.withLock({ $0.histories }) else { return false }
             } catch {
                 if read.isBegun, error.reason.isCompacted { return false }
                 // A store with values continues with these, and might not read the suite again for a long time.
-                let isFirst = mirror.withLock { $0.revision } == 0
-                reading.withLock { [read] reading in
-                    if isFirst, read.isBegun, histories == reading.histories { reading.unfinished = read }
+                mirror.withLock { [read] mirror in
+                    guard mirror.revision == 0, read.isBegun, histories == mirror.histories else { return }
+                    reading.withLock { $0.unfinished = read }
                 }
                 throw error
             }
@@ -142,15 +140,14 @@ extension EtcdBackend {
         return true
     }
 
-    /// Drops what depends on the cluster's history, as another one has answered.
-    func forgetRevisions() {
-        reading.withLock { reading in
-            reading.histories += 1
-            reading.unfinished = nil
-        }
+    /// Drops what depends on the cluster's history, as another one has answered; returns the number of histories that have ended.
+    @discardableResult
+    func forgetRevisions() -> Int {
         mirror.withLock { mirror in
             mirror.forgetRevisions()
+            reading.withLock { $0.unfinished = nil }
             recordedRevision.withLock { $0 = 0 }
+            return mirror.histories
         }
     }
 
@@ -196,12 +193,23 @@ extension EtcdBackend {
     }
 
     /// Merges the names that were put since the mirror's revision; if the count shows removals, reads which names remain.
+    ///
+    /// If the history has ended since the request, the whole suite is read: names that weren't put since a revision of that history may
+    /// have other values.
+    ///
+    /// - Parameter histories: The number of histories that had ended at the request.
     func merge(
         _ delta: RangeResponse,
         at revision: Int64,
+        of histories: Int,
         until end: ContinuousClock.Instant
     ) throws(GatewayClient.Failure) {
-        guard !mirror.withLock({ $0.merge(delta, at: revision) }) else { return }
+        func merge(_ change: (inout Mirror) -> Bool) throws(GatewayClient.Failure) -> Bool {
+            if let isMerged = mirror.withLock({ $0.histories == histories ? change(&$0) : nil }) { return isMerged }
+            _ = try readAll(until: end, since: .now)
+            return true
+        }
+        guard try !merge({ $0.merge(delta, at: revision) }) else { return }
         let names: RangeResponse
         do throws(GatewayClient.Failure) {
             names = try client.read(keys.ranges.map { .names(of: $0, at: revision) }, within: end - .now)
@@ -211,6 +219,9 @@ extension EtcdBackend {
             _ = try readAll(until: end, since: .now)
             return
         }
-        mirror.withLock { $0.merge(delta, keeping: Set((names.kvs ?? []).map(\.key)), at: revision) }
+        _ = try merge { mirror in
+            mirror.merge(delta, keeping: Set((names.kvs ?? []).map(\.key)), at: revision)
+            return true
+        }
     }
 }

@@ -220,7 +220,7 @@ extension EtcdBackend {
             throw WriteFailure(error.reason)
         }
         guard response.succeeded != true else { return true }
-        try mergeExternalChanges(response, until: end)
+        try mergeExternalChanges(response, to: builder, until: end)
         return false
     }
 
@@ -250,22 +250,25 @@ extension EtcdBackend {
         }
         let revision = response.header?.revision.value ?? 0
         guard response.succeeded != true else {
-            if let mark = builder.markKeyValue(at: revision) { mirror.withLock { $0.note(mark: mark, at: revision) } }
+            mirror.withLock { mirror in
+                guard mirror.histories == builder.histories, let mark = builder.markKeyValue(at: revision) else { return }
+                mirror.note(mark: mark, at: revision)
+            }
             return revision
         }
         guard isInDoubt else {
             client.record(.conflict)
-            try mergeExternalChanges(response, until: end)
+            try mergeExternalChanges(response, to: builder, until: end)
             return nil
         }
         do throws(WriteFailure) {
             if let stored = try find(builder, of: write, response, until: end) { return stored }
-            try mergeExternalChanges(response, until: end)
+            try mergeExternalChanges(response, to: builder, until: end)
             return nil
         } catch {
             // The next write must be based on the stored values, even if their writer is unknown. If they can't be read, the watch
             // delivers them.
-            do throws(WriteFailure) { try mergeExternalChanges(response, until: end) } catch {}
+            do throws(WriteFailure) { try mergeExternalChanges(response, to: builder, until: end) } catch {}
             throw error
         }
     }
@@ -286,7 +289,7 @@ extension EtcdBackend {
         }
         let deltas = keys.ranges.map { RangeRequest.delta(of: $0, since: builder.revision) }
         let response = try read(deltas, for: builder, until: end)
-        try mergeExternalChanges(response, at: response.header?.revision.value ?? 0, until: end)
+        try mergeExternalChanges(response, to: builder, at: response.header?.revision.value ?? 0, until: end)
         let (isUntouched, isDone) = mirror.withLock { (builder.isUntouched(in: $0), write.isStored(in: $0)) }
         if isUntouched { return nil }
         try checkPlain(write)
@@ -326,7 +329,7 @@ extension EtcdBackend {
             // The repeated request has put the fence at this revision, at which the history ends.
             return try find(builder, through: response.header?.revision.value ?? 0, until: end)
         }
-        try mergeExternalChanges(response, until: end)
+        try mergeExternalChanges(response, to: builder, until: end)
         if !mirror.withLock({ builder.isUntouched(in: $0) }) { try checkPlain(write) }
         return nil
     }
@@ -408,10 +411,12 @@ extension EtcdBackend {
     /// Merges the external changes in the answer to a transaction whose comparisons failed.
     private func mergeExternalChanges(
         _ response: TransactionResponse,
+        to builder: TransactionBuilder,
         until end: ContinuousClock.Instant
     ) throws(WriteFailure) {
         try mergeExternalChanges(
             response.joinedRanges(keys.ranges.count),
+            to: builder,
             at: response.header?.revision.value ?? 0,
             until: end
         )
@@ -419,21 +424,26 @@ extension EtcdBackend {
 
     private func mergeExternalChanges(
         _ delta: RangeResponse,
+        to builder: TransactionBuilder,
         at revision: Int64,
         until end: ContinuousClock.Instant
     ) throws(WriteFailure) {
         do throws(GatewayClient.Failure) {
-            try merge(delta, at: revision, until: end)
+            try merge(delta, at: revision, of: builder.histories, until: end)
         } catch {
             throw WriteFailure(error.reason)
         }
     }
 
     private func commit(_ builder: TransactionBuilder, at revision: Int64, isQueued: Bool) {
-        mirror.withLock { mirror in
-            mirror.commit(builder.changes, at: revision)
-            if !isQueued { noteApplied(at: revision) }
+        let isOfHistory = mirror.withLock { mirror in
+            let isOfHistory = mirror.histories == builder.histories
+            mirror.commit(builder.changes, at: isOfHistory ? revision : nil)
+            if !isQueued { noteApplied(at: isOfHistory ? revision : nil) }
+            return isOfHistory
         }
+        // The suite may have been read already, before the write was stored.
+        if !isOfHistory { watch.endHistory() }
     }
 }
 

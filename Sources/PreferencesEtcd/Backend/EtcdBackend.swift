@@ -267,11 +267,11 @@ final class EtcdBackend: PreferenceBackend {
 
     /// Writes what the cache lacks, once the suite was read.
     private func updateCopy(isPositionNeeded: Bool = false) {
-        guard let copy else { return }
+        // The cache is kept, and not locked, until etcd has shown whether it is of this history.
+        guard let copy, mirror.withLock({ $0.isCopyable }) else { return }
         copy.update(isPositionNeeded: isPositionNeeded) { isFirst in
             mirror.withLock { mirror in
-                // The cache is kept until etcd has shown whether it is of this history.
-                guard mirror.revision > 0, mirror.isVerified else { return nil }
+                guard mirror.isCopyable else { return nil }
                 var origin = origin
                 (origin.cluster, origin.position) = (mirror.cluster, mirror.position)
                 return (mirror.drainUncopied(isFirst: isFirst), origin)
@@ -335,6 +335,7 @@ extension EtcdBackend: WatchDriver.Delegate {
             }
             return .success(
                 mirror.withLock { mirror in
+                    guard mirror.histories == place.histories else { return .otherHistory }
                     mirror.verify()
                     mirror.note(mark: mark, at: revision)
                     return isBehind(&mirror, mark: mark?.modRevision.value ?? 0, delta, at: revision)

@@ -41,6 +41,8 @@ struct Mirror: Sendable {
     private var ahead: [Data: Int64] = [:]
     /// Whether etcd has shown that its history is the one of the values; false after a start from the cache.
     private(set) var isVerified = true
+    /// The number of the cluster's histories that have ended. What an answer says of revisions is true of the history at its request alone.
+    private(set) var histories = 0
     /// Whether the cluster was restored, so that the next revision is none after those of earlier changes.
     private var isRestored = false
     /// The errors that have yet to be reported.
@@ -82,6 +84,7 @@ struct Mirror: Sendable {
     mutating func forgetRevisions() {
         (revision, ownRevision, isRestored, mark) = (0, 0, true, nil)
         (ahead, isVerified, cluster) = ([:], true, nil)
+        histories += 1
         for key in entries.keys { entries[key]?.modRevision = 0 }
     }
 
@@ -106,10 +109,12 @@ struct Mirror: Sendable {
         var newest: Int64
         /// The suite's mark, and the revision at which it was this one; `nil` if it is unknown.
         var mark: (keyValue: KeyValue?, revision: Int64)?
+        /// The number of the histories that have ended.
+        var histories = 0
     }
 
     /// The place at this time.
-    var place: Place { Place(newest: newest, mark: mark) }
+    var place: Place { Place(newest: newest, mark: mark, histories: histories) }
 
     /// The relation of the cluster's history to the one that the mirror is of.
     enum History: Hashable, Sendable {
@@ -121,6 +126,9 @@ struct Mirror: Sendable {
 
     /// Records that etcd's history is the one of the values.
     mutating func verify() { isVerified = true }
+
+    /// Whether the values are of etcd's history, so that the cache may get them.
+    var isCopyable: Bool { revision > 0 && isVerified }
 
     /// Records the suite's mark at a revision.
     mutating func note(mark keyValue: KeyValue?, at revision: Int64) {
@@ -261,18 +269,20 @@ struct Mirror: Sendable {
     }
 
     /// Applies changes that this store wrote at a revision.
-    mutating func commit(_ changes: [String: PropertyListValue?], at revision: Int64) {
-        guard revision > self.revision else { return }
+    ///
+    /// - Parameter revision: `nil` for one of a history that has ended. The next read of the suite shows whether they are in the new one.
+    mutating func commit(_ changes: [String: PropertyListValue?], at revision: Int64?) {
+        if let revision, revision <= self.revision { return }
         var unused: [String: PropertyListValue?] = [:]
         for (name, value) in changes {
             let key = keys.key(of: name)
-            guard knownRevision(of: key) < revision else { continue }
+            if let revision, knownRevision(of: key) >= revision { continue }
             set(value, for: name, &unused)
-            entries[key] = value.map { Entry(modRevision: revision, value: $0) }
+            entries[key] = value.map { Entry(modRevision: revision ?? 0, value: $0) }
             unreadable.remove(key)
             ahead[key] = revision
         }
-        ownRevision = max(ownRevision, revision)
+        ownRevision = max(ownRevision, revision ?? 0)
     }
 
     // MARK: Notifying

@@ -20,6 +20,8 @@ struct TransactionBuilder: Sendable {
     private(set) var mark: WriteMark?
     /// The revision up to which the mirror was complete.
     let revision: Int64
+    /// The number of the cluster's histories that had ended.
+    let histories: Int
     private let comparisons: [Comparison]
     /// Whether it puts a name that was absent, which is absent again after it was stored and the name removed.
     private let putsAbsentName: Bool
@@ -48,6 +50,7 @@ struct TransactionBuilder: Sendable {
         keys = mirror.keys
         base = mirror.newest
         revision = mirror.revision
+        histories = mirror.histories
         self.changes = changes
         self.mark = mark
         putsAbsentName = changes.contains { [keys] in $0.value != nil && mirror.entries[keys.key(of: $0.key)] == nil }
