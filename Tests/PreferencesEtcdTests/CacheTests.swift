@@ -204,7 +204,8 @@ struct CacheTests {
         let reports = Reports(of: store)
         // The store's time for a task would begin before the task gets a thread.
         #expect(store.contents.isEmpty)
-        #expect(reports.codes == [.misuse, .unavailable], "a blocking read in a task, which the test is: \(reports.errors)")
+        // The blocking read in a task, which the test is, is reported, too.
+        #expect(reports.codes == [.misuse, .unavailable], "\(reports.errors)")
         #expect(try folder.read("cache.jsonl").contains("\"value\":1"))
     }
 

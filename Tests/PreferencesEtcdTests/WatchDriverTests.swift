@@ -107,9 +107,12 @@ extension WatchDriverTests {
     private static let secondIsOpen =
         #"{"result":{"header":{"cluster_id":"1","revision":"2"},"watch_id":"1","created":true}}"#
 
-    private static func driver(_ transport: ScriptedTransport) throws -> WatchDriver {
+    private static func driver(
+        _ transport: ScriptedTransport,
+        attemptTimeout: Duration = .seconds(60)
+    ) throws -> WatchDriver {
         var configuration = EtcdConfiguration(endpoints: ["http://member"])
-        configuration.attemptTimeout = .seconds(60)
+        configuration.attemptTimeout = attemptTimeout
         configuration.probeInterval = .seconds(3_600)
         return WatchDriver(
             GatewayClient(configuration, transport: transport) { _ in },
@@ -169,6 +172,22 @@ extension WatchDriverTests {
         #expect(delegate.connections == 0)
     }
 
+    @Test func streamWhoseRequestsAreLostIsReplacedByOneThatLosesNone() async throws {
+        let transport = ScriptedTransport { _ in true }
+        let driver = try Self.driver(transport, attemptTimeout: .seconds(5))
+        let delegate = QuietDelegate()
+        try driver.start(after: 1, delegate)
+        defer { driver.stop() }
+        #expect(transport.requestSize < WatchDriver.padding)
+        try await eventually("the stream is not replaced") { transport.openedCount == 2 }
+        #expect(transport.requestSize > WatchDriver.padding && transport.requestCount == 2)
+        #expect(delegate.failures.first == .unreachable("the server has lost requests of the watch"))
+        try await eventually("the watch does not open") {
+            transport.deliver(Self.secondIsOpen)
+            return delegate.connections == 1
+        }
+    }
+
     @Test func streamThatDoesNotOpenAllItsWatchesIsEnded() async throws {
         let transport = ScriptedTransport { _ in true }
         let driver = try Self.driver(transport)
@@ -191,6 +210,8 @@ private final class ScriptedTransport: Transport {
         var openedCount = 0
         /// The number of requests to create a watch in the newest stream.
         var requestCount = 0
+        /// The number of bytes of its request.
+        var requestSize = 0
         /// Receives the lines of the newest stream.
         var receive: (@Sendable (StreamPart) -> Void)?
     }
@@ -210,6 +231,7 @@ private final class ScriptedTransport: Transport {
     var streamCount: Int { state.withLock { $0.streamCount } }
     var openedCount: Int { state.withLock { $0.openedCount } }
     var requestCount: Int { state.withLock { $0.requestCount } }
+    var requestSize: Int { state.withLock { $0.requestSize } }
 
     /// Passes a line to the newest stream on the calling thread, as if it were the transport's.
     func deliver(_ line: String) { state.withLock { $0.receive }?(.line(Data(line.utf8))) }
@@ -226,6 +248,7 @@ private final class ScriptedTransport: Transport {
         let number = state.withLock { state in
             state.streamCount += 1
             state.requestCount = text.components(separatedBy: "create_request").count - 1
+            state.requestSize = request.body.count
             state.receive = receive
             return state.streamCount
         }

@@ -250,9 +250,8 @@ extension EtcdBackend {
         }
         let revision = response.header?.revision.value ?? 0
         guard response.succeeded != true else {
-            mirror.withLock { mirror in
-                guard mirror.histories == builder.histories, let mark = builder.markKeyValue(at: revision) else { return }
-                mirror.note(mark: mark, at: revision)
+            if let mark = builder.markKeyValue(at: revision) {
+                mirror.withLock { if $0.histories == builder.histories { $0.note(mark: mark, at: revision) } }
             }
             return revision
         }

@@ -268,10 +268,10 @@ final class EtcdBackend: PreferenceBackend {
     /// Writes what the cache lacks, once the suite was read.
     private func updateCopy(isPositionNeeded: Bool = false) {
         // The cache is kept, and not locked, until etcd has shown whether it is of this history.
-        guard let copy, mirror.withLock({ $0.isCopyable }) else { return }
+        guard let copy, mirror.withLock({ $0.mayUpdateCopy }) else { return }
         copy.update(isPositionNeeded: isPositionNeeded) { isFirst in
             mirror.withLock { mirror in
-                guard mirror.isCopyable else { return nil }
+                guard mirror.mayUpdateCopy else { return nil }
                 var origin = origin
                 (origin.cluster, origin.position) = (mirror.cluster, mirror.position)
                 return (mirror.drainUncopied(isFirst: isFirst), origin)

@@ -128,7 +128,7 @@ struct Mirror: Sendable {
     mutating func verify() { isVerified = true }
 
     /// Whether the values are of etcd's history, so that the cache may get them.
-    var isCopyable: Bool { revision > 0 && isVerified }
+    var mayUpdateCopy: Bool { revision > 0 && isVerified }
 
     /// Records the suite's mark at a revision.
     mutating func note(mark keyValue: KeyValue?, at revision: Int64) {

@@ -18,6 +18,8 @@ final class WatchDriver: Sendable {
         var openCounts: [Int: Int] = [:]
         /// The parts of streams that have opened some of their watches, until all are open.
         var held: [(part: StreamPart, stream: Int)] = []
+        /// Whether the requests of later streams are padded, as a server has lost some of one stream.
+        var mustPad = false
         var streamCount = 0
         /// The time to replace the connection to the current member.
         var renewal: ContinuousClock.Instant?
@@ -51,9 +53,16 @@ final class WatchDriver: Sendable {
             return openCount + 1 < count
         }
 
-        /// Drops what is known of closed streams.
-        mutating func forgetClosedStreams() {
+        /// Whether the current stream has opened some but not all of its `count` watches.
+        func lacksWatches(_ count: Int) -> Bool {
+            guard !mustPad, let stream, let openCount = openCounts[stream] else { return false }
+            return openCount < count
+        }
+
+        /// Drops what is known of closed streams, which should have opened `count` watches.
+        mutating func forgetClosedStreams(_ count: Int) {
             let open = [stream, replacement]
+            if openCounts.contains(where: { !open.contains($0.key) && $0.value < count }) { mustPad = true }
             openCounts = openCounts.filter { open.contains($0.key) }
             held = held.filter { open.contains($0.stream) }
         }
@@ -72,6 +81,12 @@ final class WatchDriver: Sendable {
 
     /// The number of messages to hold until all watches are open; a server opens them before it sends many.
     static let largestHeldCount = 1_000
+
+    /// The number of bytes of blanks after the requests of a stream that has to be padded.
+    ///
+    /// The server of the gateway discards what it has not read of a request's body when it begins its answer, which it does with the first
+    /// watch, but not so much (`maxPostHandlerReadBytes` in Go's `net/http`, as etcd 3.4 to 3.6 use it).
+    static let padding = 256 << 10
 
     private let client: GatewayClient
     private let keys: KeySpace
@@ -234,12 +249,12 @@ final class WatchDriver: Sendable {
         as role: WritableKeyPath<Inbox, Int?>
     ) -> GatewayFailure? {
         watch = OpenWatch(endpoint: endpoint)
-        let number = inbox.withLock { inbox in
+        let (number, mustPad) = inbox.withLock { inbox in
             inbox.streamCount += 1
             inbox[keyPath: role] = inbox.streamCount
             if role == \.stream { inbox.lastMessage = .now }
-            inbox.forgetClosedStreams()
-            return inbox.streamCount
+            inbox.forgetClosedStreams(keys.ranges.count)
+            return (inbox.streamCount, inbox.mustPad)
         }
         do throws(GatewayFailure) {
             watch.token = try client.token(from: endpoint, within: attemptTimeout)
@@ -247,12 +262,9 @@ final class WatchDriver: Sendable {
             let requests = keys.ranges.map { range in
                 WatchRequest(create: .init(key: range.start, rangeEnd: range.end, startRevision: revision))
             }
-            let request = GatewayRequest(
-                endpoint: endpoint,
-                path: "/v3/watch",
-                body: try GatewayClient.encode(requests: requests),
-                token: watch.token
-            )
+            var body = try GatewayClient.encode(requests: requests)
+            if mustPad { body.append(contentsOf: repeatElement(UInt8(ascii: " "), count: Self.padding)) }
+            let request = GatewayRequest(endpoint: endpoint, path: "/v3/watch", body: body, token: watch.token)
             watch.stream = client.transport.stream(request) { [weak self] in self?.receive($0, from: number) }
             return nil
         } catch {
@@ -364,12 +376,16 @@ final class WatchDriver: Sendable {
             }
             let renewal = machine.mayMove ? inbox.renewal.map { (end: $0, input: WatchStateMachine.Input.move) } : nil
             let awaited = inbox.isAwaited ? awaitedEnd.map { (end: $0, input: WatchStateMachine.Input.waiting) } : nil
-            guard let first = (timers + [renewal, awaited].compactMap(\.self)).min(by: { $0.end < $1.end }) else {
+            let loss = inbox.lacksWatches(keys.ranges.count) ? inbox.lastMessage + attemptTimeout / 5 : nil
+            let failure = GatewayFailure.unreachable("the server has lost requests of the watch")
+            let lost = loss.map { (end: $0, input: WatchStateMachine.Input.ended(failure)) }
+            guard let first = (timers + [renewal, awaited, lost].compactMap(\.self)).min(by: { $0.end < $1.end }) else {
                 return .until(nil)
             }
             let rest = first.end - .now
             guard rest <= .zero else { return .until(rest) }
             if pause != nil || first.end == awaited?.end { inbox.isAwaited = false }
+            if first.end == lost?.end { inbox.stream = nil }
             return .done(.input(first.input ?? .silence(since: .now - inbox.lastMessage)))
         }
     }
