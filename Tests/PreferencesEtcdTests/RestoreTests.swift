@@ -115,6 +115,21 @@ struct RestoreTests {
         #expect(try stored() == ["value": "2"])
     }
 
+    @Test
+    func refreshFindsARestoredCluster() async throws {
+        let transport = try TestTransport()
+        let store = try PreferenceStore(etcd: suite, .testing(cluster.endpoints), over: transport)
+        let reports = Reports(of: store)
+        try await store.write(1, for: "value")
+        try cluster.control("snapshot", "save", cluster.folder.path("snapshot"))
+        transport.cutStreams()
+        for number in 2...5 { try await store.write(.integer(Int64(number)), for: "value") }
+        try cluster.replace(with: "snapshot")
+        try await store.refresh()
+        #expect(store["value"] == 1)
+        #expect(reports.codes == [.notDurable])
+    }
+
     /// The watch finds the other history between the answer to the write's comparisons and its use: the answer's changes since a revision
     /// of the lost history aren't those since the forgotten ones.
     @Test

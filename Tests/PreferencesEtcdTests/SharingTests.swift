@@ -71,6 +71,33 @@ struct SharingTests {
         observation.cancel()
     }
 
+    /// Without a watch, as if that were slow.
+    @Test
+    func refreshReadsWhatTheWatchHasNotDelivered() async throws {
+        let transport = try TestTransport()
+        transport.cutStreams()
+        let store = try PreferenceStore(etcd: suite, configuration, over: transport)
+        let other = try PreferenceStore.etcd(suite, configuration)
+        try await other.transaction { ($0["a"], $0["b"]) = (1, 1) }
+        try await store.load()
+        let seen = Lock<[[String: PropertyListValue]]>([])
+        let observation = Preference("a", default: 0, in: store).observe { _ in
+            seen.withLock { $0.append(store.contents) }
+        }
+        try await other.transaction { ($0["a"], $0["b"], $0["c"]) = (2, nil, 2) }
+        try await store.refresh()
+        #expect(store.contents == ["a": 2, "c": 2])
+        #expect(seen.withLock { $0 } == [["a": 2, "c": 2]])
+        let before = transport.suiteReads
+        try await other.write(3, for: "a")
+        try await store.refresh()
+        #expect(store["a"] == 3 && transport.suiteReads == before)
+        transport.cut()
+        await #expect(throws: PreferenceError.self) { try await store.refresh() }
+        #expect(store["a"] == 3)
+        observation.cancel()
+    }
+
     @Test
     func typoByEtcdctlKeepsTheLastValidStateUntilItIsReplaced() async throws {
         struct Service: PreferenceGroup {

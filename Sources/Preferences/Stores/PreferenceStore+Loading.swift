@@ -32,8 +32,8 @@ extension PreferenceStore {
     ///
     ///     try store.refresh()
     ///
-    /// Only stores that aren't notified of external changes need it, such as the system's keyring. Like `load()`, it blocks the
-    /// thread if a backend waits.
+    /// Only stores that aren't notified of external changes need it, such as the system's keyring. Others read what they have yet to be
+    /// notified of: a file that was just written, a change on its way from etcd. Like `load()`, it blocks the thread if a backend waits.
     ///
     /// - Throws: The error of the first layer that can't be read, after all other layers were read; the values read before are kept.
     public func refresh() throws(PreferenceError) {

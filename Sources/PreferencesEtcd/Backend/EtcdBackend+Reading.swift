@@ -38,6 +38,33 @@ extension EtcdBackend {
         try readAll(since: .now - Self.longestAge) { .now + timeout }
     }
 
+    /// Reads what was put or removed since the mirror's revision, which the watch has yet to deliver; the whole suite if it was not read
+    /// yet or the cluster was restored.
+    func catchUp() throws(PreferenceError) {
+        defer {
+            recordRevision()
+            updateCopy()
+            for problem in mirror.withLock({ $0.drainProblems() }) { report(problem) }
+        }
+        do throws(GatewayClient.Failure) {
+            try writeLock.withLock { (_) throws(GatewayClient.Failure) in try readChanges(until: deadline) }
+        } catch {
+            throw PreferenceError(error.reason)
+        }
+    }
+
+    /// Reads and merges the changes since the mirror's revision; call with `writeLock`.
+    private func readChanges(until end: ContinuousClock.Instant) throws(GatewayClient.Failure) {
+        let (since, place, isVerified) = mirror.withLock { ($0.revision, $0.place, $0.isVerified) }
+        let begin = ContinuousClock.now
+        if since > 0, isVerified {
+            let delta = try client.read(keys.ranges.map { .delta(of: $0, since: since) }, within: end - .now)
+            let revision = delta.header?.revision.value ?? 0
+            if revision >= place.newest { return try merge(delta, at: revision, of: place.histories, until: end) }
+        }
+        _ = try readAll(until: end, since: begin)
+    }
+
     private func readAll(
         since begin: ContinuousClock.Instant,
         _ end: () -> ContinuousClock.Instant
