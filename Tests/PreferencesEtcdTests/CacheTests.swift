@@ -30,11 +30,16 @@ struct CacheTests {
     }
 
     private func fill(_ values: [String: PropertyListValue], in suite: String? = nil) async throws {
-        let store = try PreferenceStore.etcd(suite ?? self.suite, configuration)
-        try await store.load()
-        try await store.transaction { transaction in
-            for (name, value) in values { transaction[name] = value }
+        let monitor = EtcdMonitor()
+        do {
+            let store = try PreferenceStore.etcd(suite ?? self.suite, configuration, monitor: monitor)
+            try await store.load()
+            try await store.transaction { transaction in
+                for (name, value) in values { transaction[name] = value }
+            }
         }
+        // The thread of the watch may be the last to release the store, which then writes its place into the cache.
+        for await _ in monitor.statuses {}
     }
 
     /// Opens a store that waits for an hour for an endpoint, if it waits.
