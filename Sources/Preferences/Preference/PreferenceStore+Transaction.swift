@@ -86,6 +86,7 @@ extension StoreCore {
     }
 
     /// Stores the changes that `body` makes as one; the task is suspended while a backend with a timeout is called.
+    @_semantics("optimize.sil.specialize.generic.never")
     nonisolated(nonsending) func transactSuspending<Result>(
         _ form: StoreCall.Form,
         in whole: StoreCall? = nil,

@@ -60,11 +60,13 @@ extension Source: ForkParticipant {
     /// network's connection stays the parent's, and a backend that is queried by name is asked again anyway.
     var looksAfterFork: Bool { backend != nil && !isSlow && !isQueriedByName }
 
-    /// Reads what other programs have changed since this process was forked, and watches the files again.
+    /// Reads what other programs have changed since this process was forked, and watches the files again, if the values are read again in
+    /// a child at all.
     ///
     /// A thread of the library notifies observers, because the reading thread may hold a lock; this one does if there can't be another.
     @inline(never)
     func lookAfterFork(_ call: StoreCall?) throws(PreferenceError) {
+        guard looksAfterFork else { return }
         if let file { file.resume() } else { Watcher.shared.resume() }
         try withTurn(.read, call) { (notifications) throws(PreferenceError) in
             defer {

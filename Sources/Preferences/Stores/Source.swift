@@ -178,7 +178,7 @@ extension Source {
     func prepare(_ names: some Collection<String> & Sendable, _ call: StoreCall? = nil) {
         if !isOpenAttempted.load(ordering: .acquiring) {
             do throws(PreferenceError) {
-                if !isOpen { try open(call, isReading: true) } else if looksAfterFork { try lookAfterFork(call) }
+                if isOpen { try lookAfterFork(call) } else { try open(call, isReading: true) }
             } catch {
                 if state.withLock({ $0.isFirstReport() }) { report(error) }
             }
