@@ -207,7 +207,7 @@ struct CacheTests {
         transport.cut()
         let store = try PreferenceStore(etcd: suite, configuration, over: transport)
         let reports = Reports(of: store)
-        // The store's time for a task would begin before the task gets a thread.
+        // Not `load` in a task, which might get its thread only after the timeout.
         #expect(store.contents.isEmpty)
         // The blocking read in a task, which the test is, is reported, too.
         #expect(reports.codes == [.misuse, .unavailable], "\(reports.errors)")

@@ -26,6 +26,17 @@ struct RestoreTests {
         return Dictionary(uniqueKeysWithValues: pairs.filter { !$0.0.isEmpty && !$0.0.hasPrefix("\u{FFFD}") })
     }
 
+    /// Opens a store, writes 1 for "value" and saves a snapshot of that.
+    private func savedStore(
+        over transport: TestTransport,
+        _ configuration: EtcdConfiguration? = nil
+    ) async throws -> PreferenceStore {
+        let store = try PreferenceStore(etcd: suite, configuration ?? .testing(cluster.endpoints), over: transport)
+        try await store.write(1, for: "value")
+        try cluster.control("snapshot", "save", cluster.folder.path("snapshot"))
+        return store
+    }
+
     @Test
     func storeShowsWhatARestoredClusterHas() async throws {
         let store = try PreferenceStore.etcd(suite, .testing(cluster.endpoints))
@@ -50,10 +61,8 @@ struct RestoreTests {
     @Test
     func restoredClusterThatHasGotFurtherIsRecognized() async throws {
         let transport = try TestTransport()
-        let store = try PreferenceStore(etcd: suite, .testing(cluster.endpoints), over: transport)
+        let store = try await savedStore(over: transport)
         let reports = Reports(of: store)
-        try await store.write(1, for: "value")
-        try cluster.control("snapshot", "save", cluster.folder.path("snapshot"))
         try await store.write(2, for: "value")
         try await store.write(3, for: "lost")
         transport.cut()
@@ -105,9 +114,7 @@ struct RestoreTests {
         // So that only the writes can find it.
         configuration.probeInterval = .seconds(3600)
         let transport = try TestTransport()
-        let store = try PreferenceStore(etcd: suite, configuration, over: transport)
-        try await store.write(1, for: "value")
-        try cluster.control("snapshot", "save", cluster.folder.path("snapshot"))
+        let store = try await savedStore(over: transport, configuration)
         try await store.write(2, for: "value")
         try cluster.replace(with: "snapshot")
         // Not "unchanged": the cluster has 1.
@@ -118,10 +125,8 @@ struct RestoreTests {
     @Test
     func refreshFindsARestoredCluster() async throws {
         let transport = try TestTransport()
-        let store = try PreferenceStore(etcd: suite, .testing(cluster.endpoints), over: transport)
+        let store = try await savedStore(over: transport)
         let reports = Reports(of: store)
-        try await store.write(1, for: "value")
-        try cluster.control("snapshot", "save", cluster.folder.path("snapshot"))
         transport.cutStreams()
         for number in 2...5 { try await store.write(.integer(Int64(number)), for: "value") }
         try cluster.replace(with: "snapshot")
@@ -135,9 +140,7 @@ struct RestoreTests {
     @Test
     func answerToARequestOfALostHistoryIsNotMerged() async throws {
         let transport = try TestTransport()
-        let store = try PreferenceStore(etcd: suite, .testing(cluster.endpoints), over: transport)
-        try await store.write(1, for: "value")
-        try cluster.control("snapshot", "save", cluster.folder.path("snapshot"))
+        let store = try await savedStore(over: transport)
         try await store.write(2, for: "value")
         transport.holdTransactionUntilWatchReads()
         try cluster.replace(with: "snapshot")

@@ -151,11 +151,10 @@ struct ScopesTests {
     func failedReadOfTheOtherRangesIsRepeatedOverTheSameStream() async throws {
         let admin = try PreferenceStore.etcd(suite, all)
         let transport = try TestTransport()
-        let monitor = EtcdMonitor()
         var configuration = own
         configuration.attemptTimeout = .seconds(60)
         configuration.probeInterval = .seconds(3_600)
-        let store = try PreferenceStore(etcd: suite, configuration, monitor: monitor, over: transport)
+        let store = try PreferenceStore(etcd: suite, configuration, over: transport)
         try await store.load()
         try await admin.write(0, for: "a")
         try await eventually("the watch does not open") { store["a"] == 0 }

@@ -178,9 +178,10 @@ extension WatchDriverTests {
         let delegate = QuietDelegate()
         try driver.start(after: 1, delegate)
         defer { driver.stop() }
-        #expect(transport.requestSize < WatchDriver.padding)
-        try await eventually("the stream is not replaced") { transport.openedCount == 2 }
-        #expect(transport.requestSize > WatchDriver.padding && transport.requestCount == 2)
+        // On a busy machine, the second stream may be replaced, too, before its second watch is delivered.
+        try await eventually("the stream is not replaced") { transport.openedCount >= 2 }
+        #expect(transport.requestSizes.map { $0 > WatchDriver.padding }.prefix(2) == [false, true])
+        #expect(transport.requestCount == 2)
         #expect(delegate.failures.first == .unreachable("the server has lost requests of the watch"))
         try await eventually("the watch does not open") {
             transport.deliver(Self.secondIsOpen)
@@ -210,8 +211,8 @@ private final class ScriptedTransport: Transport {
         var openedCount = 0
         /// The number of requests to create a watch in the newest stream.
         var requestCount = 0
-        /// The number of bytes of its request.
-        var requestSize = 0
+        /// The numbers of bytes of the streams' requests.
+        var requestSizes: [Int] = []
         /// Receives the lines of the newest stream.
         var receive: (@Sendable (StreamPart) -> Void)?
     }
@@ -231,7 +232,7 @@ private final class ScriptedTransport: Transport {
     var streamCount: Int { state.withLock { $0.streamCount } }
     var openedCount: Int { state.withLock { $0.openedCount } }
     var requestCount: Int { state.withLock { $0.requestCount } }
-    var requestSize: Int { state.withLock { $0.requestSize } }
+    var requestSizes: [Int] { state.withLock { $0.requestSizes } }
 
     /// Passes a line to the newest stream on the calling thread, as if it were the transport's.
     func deliver(_ line: String) { state.withLock { $0.receive }?(.line(Data(line.utf8))) }
@@ -248,7 +249,7 @@ private final class ScriptedTransport: Transport {
         let number = state.withLock { state in
             state.streamCount += 1
             state.requestCount = text.components(separatedBy: "create_request").count - 1
-            state.requestSize = request.body.count
+            state.requestSizes.append(request.body.count)
             state.receive = receive
             return state.streamCount
         }

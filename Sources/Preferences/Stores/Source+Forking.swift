@@ -60,8 +60,8 @@ extension Source: ForkParticipant {
     /// network's connection stays the parent's, and a backend that is queried by name is asked again anyway.
     var looksAfterFork: Bool { backend != nil && !isSlow && !isQueriedByName }
 
-    /// Reads what other programs have changed since this process was forked, and watches the files again, if the values are read again in
-    /// a child at all.
+    /// Reads what other programs have changed since this process was forked, and watches the files again; does nothing at a source that
+    /// isn't read again in a child.
     ///
     /// A thread of the library notifies observers, because the reading thread may hold a lock; this one does if there can't be another.
     @inline(never)

@@ -41,11 +41,7 @@ extension EtcdBackend {
     /// Reads what was put or removed since the mirror's revision, which the watch has yet to deliver; the whole suite if it was not read
     /// yet or the cluster was restored.
     func catchUp() throws(PreferenceError) {
-        defer {
-            recordRevision()
-            updateCopy()
-            for problem in mirror.withLock({ $0.drainProblems() }) { report(problem) }
-        }
+        defer { announceChanges() }
         do throws(GatewayClient.Failure) {
             try writeLock.withLock { (_) throws(GatewayClient.Failure) in try readChanges(until: deadline) }
         } catch {

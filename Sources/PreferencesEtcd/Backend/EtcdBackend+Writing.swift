@@ -441,7 +441,7 @@ extension EtcdBackend {
             if !isQueued { noteApplied(at: isOfHistory ? revision : nil) }
             return isOfHistory
         }
-        // The suite may have been read already, before the write was stored.
+        // The suite may have been read already, before the write was stored, and must be read again.
         if !isOfHistory { watch.endHistory() }
     }
 }

@@ -217,7 +217,7 @@ final class EtcdBackend: PreferenceBackend {
     }
 
     /// Records the revision up to which the mirror is complete if it is later than the recorded one.
-    func recordRevision() {
+    private func recordRevision() {
         // Under the mirror's lock, so that a revision of a history that has ended isn't noted after the end.
         var newest: Int64? = mirror.withLock { mirror in
             recordedRevision.withLock { recorded -> Int64? in
@@ -266,7 +266,7 @@ final class EtcdBackend: PreferenceBackend {
     }
 
     /// Writes what the cache lacks, once the suite was read.
-    func updateCopy(isPositionNeeded: Bool = false) {
+    private func updateCopy(isPositionNeeded: Bool = false) {
         // The cache is kept, and not locked, until etcd has shown whether it is of this history.
         guard let copy, mirror.withLock({ $0.mayUpdateCopy }) else { return }
         copy.update(isPositionNeeded: isPositionNeeded) { isFirst in

@@ -41,7 +41,8 @@ struct Mirror: Sendable {
     private var ahead: [Data: Int64] = [:]
     /// Whether etcd has shown that its history is the one of the values; false after a start from the cache.
     private(set) var isVerified = true
-    /// The number of the cluster's histories that have ended. What an answer says of revisions is true of the history at its request alone.
+    /// The number of the cluster's histories that have ended. Revisions in an answer are compared with the mirror's only if none has ended
+    /// since its request.
     private(set) var histories = 0
     /// Whether the cluster was restored, so that the next revision is none after those of earlier changes.
     private var isRestored = false

@@ -18,7 +18,7 @@ final class WatchDriver: Sendable {
         var openCounts: [Int: Int] = [:]
         /// The parts of streams that have opened some of their watches, until all are open.
         var held: [(part: StreamPart, stream: Int)] = []
-        /// Whether the requests of later streams are padded, as a server has lost some of one stream.
+        /// Whether the requests of later streams are padded, because a server has lost some of an earlier stream.
         var mustPad = false
         var streamCount = 0
         /// The time to replace the connection to the current member.
@@ -82,10 +82,10 @@ final class WatchDriver: Sendable {
     /// The number of messages to hold until all watches are open; a server opens them before it sends many.
     static let largestHeldCount = 1_000
 
-    /// The number of bytes of blanks after the requests of a stream that has to be padded.
+    /// The number of spaces after the requests of a stream that has to be padded.
     ///
-    /// The server of the gateway discards what it has not read of a request's body when it begins its answer, which it does with the first
-    /// watch, but not so much (`maxPostHandlerReadBytes` in Go's `net/http`, as etcd 3.4 to 3.6 use it).
+    /// When the gateway begins its answer, which it does with the first watch, Go's HTTP server discards the rest of the request's body
+    /// unless that is longer than this (`maxPostHandlerReadBytes` in `net/http`).
     static let padding = 256 << 10
 
     private let client: GatewayClient
