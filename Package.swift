@@ -90,8 +90,6 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-log.git", from: "1.6.0"),
         .package(url: "https://github.com/apple/swift-metrics.git", from: "2.5.0"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle.git", from: "2.6.0"),
-        // For `swift package generate-documentation`. No target uses it, so clients of this package don't resolve it.
-        .package(url: "https://github.com/swiftlang/swift-docc-plugin.git", from: "1.5.0"),
     ],
     targets: [
         .target(name: "CDurableFile"),
@@ -114,69 +112,17 @@ let package = Package(
         ),
         // Separate, as it loads the desktop's libraries on Linux, and links Security on Apple's platforms.
         .target(name: "PreferencesKeyring", dependencies: ["Preferences", "DurableFile"], swiftSettings: settings),
-        .testTarget(
-            name: "PreferencesKeyringTests",
-            dependencies: [
-                "PreferencesKeyring", "Preferences", "PreferencesTesting", "DurableFile", "FileTestSupport",
-                "KeyringTestSupport", "KeyringProbe",
-            ],
-            swiftSettings: settings
-        ),
         .target(name: "KeyringTestSupport", path: "Tests/KeyringTestSupport", swiftSettings: settings),
-        // A separate program, as libsecret reads the address of the bus from the environment.
-        .executableTarget(
-            name: "KeyringProbe",
-            dependencies: ["PreferencesKeyring", "Preferences", "DurableFile"],
-            path: "Tests/KeyringProbe",
-            swiftSettings: settings
-        ),
         // Separate, as it imports all of Foundation, which doubles the start time of a program on Linux.
         .target(name: "PreferencesFoundation", dependencies: ["Preferences"], swiftSettings: settings),
-        .testTarget(
-            name: "PreferencesFoundationTests",
-            dependencies: ["PreferencesFoundation", "Preferences", "FileTestSupport", "UserDefaultsProbe"],
-            swiftSettings: settings
-        ),
-        .executableTarget(
-            name: "UserDefaultsProbe",
-            dependencies: ["PreferencesFoundation", "Preferences"],
-            path: "Tests/UserDefaultsProbe",
-            swiftSettings: settings
-        ),
         .target(
             name: "PreferencesConfiguration",
             dependencies: ["Preferences", "DurableFile"] + configuration,
             swiftSettings: settings
         ),
-        .testTarget(
-            name: "PreferencesConfigurationTests",
-            dependencies: ["PreferencesConfiguration", "Preferences", "PreferencesTesting", "FileTestSupport"]
-                + configuration + [
-                    .product(
-                        name: "ConfigurationTesting",
-                        package: "swift-configuration",
-                        condition: .when(traits: ["Configuration"])
-                    )
-                ],
-            swiftSettings: settings
-        ),
         .target(
             name: "PreferencesArgumentParser",
             dependencies: ["Preferences", "DurableFile"] + argumentParser,
-            swiftSettings: settings
-        ),
-        .testTarget(
-            name: "PreferencesArgumentParserTests",
-            dependencies: [
-                "PreferencesArgumentParser", "Preferences", "PreferencesTesting", "FileTestSupport", "NotesProbe",
-            ] + argumentParser,
-            exclude: ["Transcripts"],
-            swiftSettings: settings
-        ),
-        .executableTarget(
-            name: "NotesProbe",
-            dependencies: ["PreferencesArgumentParser", "Preferences"] + argumentParser,
-            path: "Tests/NotesProbe",
             swiftSettings: settings
         ),
         .macro(name: "PreferencesMacrosPlugin", dependencies: syntax, swiftSettings: settings),
@@ -185,29 +131,22 @@ let package = Package(
             dependencies: ["Preferences", "DurableFile", "PreferencesMacrosPlugin"],
             swiftSettings: settings
         ),
-        .testTarget(
-            name: "PreferencesMacrosTests",
-            dependencies: ["PreferencesMacros", "PreferencesMacrosPlugin", "Preferences", "PreferencesTesting"] + syntax
-                + ["SwiftSyntaxMacroExpansion", "SwiftSyntaxMacrosGenericTestSupport"].map {
-                    .product(name: $0, package: "swift-syntax", condition: .when(traits: ["Macros"]))
-                },
-            swiftSettings: settings
-        ),
         // Without the trait, everything except connections to a server, which need the HTTP client.
         .target(
             name: "PreferencesEtcd",
             dependencies: ["Preferences", "DurableFile"] + etcdClient,
             swiftSettings: settings
         ),
+        .target(name: "FileTestSupport", path: "Tests/FileTestSupport", swiftSettings: settings),
         .target(
-            name: "FileTestSupport",
+            name: "FaultTestSupport",
             dependencies: ["DurableFile"],
-            path: "Tests/FileTestSupport",
+            path: "Tests/FaultTestSupport",
             swiftSettings: settings
         ),
         .testTarget(
             name: "DurableFileTests",
-            dependencies: ["DurableFile", "FileTestSupport"],
+            dependencies: ["DurableFile", "FileTestSupport", "FaultTestSupport"],
             swiftSettings: settings
         ),
         .executableTarget(
@@ -225,43 +164,20 @@ let package = Package(
         .testTarget(
             name: "PreferencesTests",
             dependencies: [
-                "Preferences", "PreferencesTesting", "DurableFile", "FileTestSupport", "KillWriter", "PlaceProbe",
+                "Preferences", "PreferencesTesting", "DurableFile", "FileTestSupport", "FaultTestSupport", "KillWriter", "PlaceProbe",
                 "torture",
             ],
             swiftSettings: settings
         ),
         .testTarget(
             name: "PreferencesTestingTests",
-            dependencies: ["PreferencesTesting", "Preferences", "DurableFile", "FileTestSupport", "IsolationProbe"],
+            dependencies: ["PreferencesTesting", "Preferences", "DurableFile", "FileTestSupport", "FaultTestSupport", "IsolationProbe"],
             swiftSettings: settings
         ),
         .executableTarget(
             name: "IsolationProbe",
             dependencies: ["Preferences"],
             path: "Tests/IsolationProbe",
-            swiftSettings: settings
-        ),
-        .target(
-            name: "EtcdTestSupport",
-            dependencies: ["FileTestSupport"],
-            path: "Tests/EtcdTestSupport",
-            swiftSettings: settings
-        ),
-        .testTarget(
-            name: "PreferencesEtcdTests",
-            dependencies: [
-                "PreferencesEtcd", "Preferences", "PreferencesTesting", "DurableFile", "FileTestSupport",
-                "EtcdTestSupport",
-            ] + etcdClient + [
-                .product(name: "MetricsTestKit", package: "swift-metrics", condition: .when(traits: ["Etcd"])),
-                .product(name: "UnixSignals", package: "swift-service-lifecycle", condition: .when(traits: ["Etcd"])),
-            ],
-            swiftSettings: settings
-        ),
-        // The code in README.md and the guides, compiled and run.
-        .testTarget(
-            name: "DocumentationTests",
-            dependencies: ["Preferences", "PreferencesTesting", "FileTestSupport"],
             swiftSettings: settings
         ),
         // The operations whose instructions `make instructions` counts; in this package, so that all checks share one release build.
@@ -276,13 +192,6 @@ let package = Package(
             name: "torture",
             dependencies: ["Preferences", "PreferencesKeyring", "DurableFile", "KeyringTestSupport"],
             path: "Evidence/Torture/Sources",
-            swiftSettings: settings
-        ),
-        // Experiments with real etcd clusters.
-        .executableTarget(
-            name: "etcd-torture",
-            dependencies: ["PreferencesEtcd", "Preferences", "EtcdTestSupport", "FileTestSupport"] + etcdClient,
-            path: "Evidence/Torture/Etcd",
             swiftSettings: settings
         ),
     ] + appleTests,

@@ -1,4 +1,5 @@
 #if os(Linux)
+import FaultTestSupport
 import FileTestSupport
 import Synchronization
 import Testing

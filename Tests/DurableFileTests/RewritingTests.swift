@@ -1,3 +1,4 @@
+import FaultTestSupport
 import FileTestSupport
 import Testing
 

@@ -1,4 +1,4 @@
-import FileTestSupport
+import FaultTestSupport
 import Testing
 
 @testable import DurableFile

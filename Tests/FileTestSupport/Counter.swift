@@ -1,17 +1,12 @@
-import DurableFile
+import Synchronization
 
 /// Counts from 1, on any thread.
 package final class Counter: Sendable {
-    private let count = Lock(0)
+    private let count = Atomic(0)
     package init() {}
 
-    package var value: Int { count.withLock { $0 } }
+    package var value: Int { count.load(ordering: .acquiring) }
 
     @discardableResult
-    package func next() -> Int {
-        count.withLock { count in
-            count += 1
-            return count
-        }
-    }
+    package func next() -> Int { count.add(1, ordering: .acquiringAndReleasing).newValue }
 }

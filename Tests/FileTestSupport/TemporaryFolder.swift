@@ -1,9 +1,12 @@
-import DurableFile
-
 #if canImport(FoundationEssentials)
 import FoundationEssentials
 #else
 import Foundation
+#endif
+#if canImport(Glibc)
+import Glibc
+#else
+import Darwin
 #endif
 
 /// A temporary folder for one test, removed with this object.
@@ -33,8 +36,7 @@ package final class TemporaryFolder: Sendable {
 
     /// Appends text, as a shell's `>>` does.
     package func append(_ text: String, to name: String) throws {
-        let file = try FileSystemAppender(path: path(name))
-        try file.append(text)
+        try write(text, to: name, mode: "a")
     }
 
     package func read(_ name: String) throws -> String {
@@ -53,17 +55,14 @@ package final class TemporaryFolder: Sendable {
 
 extension TemporaryFolder {
     /// Rewrites a file in place, as some editors and a shell's `>` do.
-    package func truncate(_ name: String, andWrite text: String) throws {
-        let fileSystem = SystemFileSystem()
-        let file = try fileSystem.open(path(name), for: .appending)
-        try fileSystem.truncate(file, to: 0)
-        try append(text, to: name)
-    }
+    package func truncate(_ name: String, andWrite text: String) throws { try write(text, to: name, mode: "w") }
 
     /// Writes over the first bytes of a file, and closes it.
-    package func overwrite(_ name: String, with text: String) throws {
-        guard let file = fopen(path(name), "r+") else { throw FileSystemError("fopen", path(name), .noEntry) }
-        fputs(text, file)
-        fclose(file)
+    package func overwrite(_ name: String, with text: String) throws { try write(text, to: name, mode: "r+") }
+
+    private func write(_ text: String, to name: String, mode: String) throws {
+        guard let file = fopen(path(name), mode) else { throw CocoaError(.fileNoSuchFile) }
+        defer { fclose(file) }
+        guard fputs(text, file) >= 0, fflush(file) == 0 else { throw CocoaError(.fileWriteUnknown) }
     }
 }

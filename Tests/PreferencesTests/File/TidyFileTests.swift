@@ -1,4 +1,5 @@
 import DurableFile
+import FaultTestSupport
 import FileTestSupport
 import Testing
 

@@ -1,5 +1,5 @@
 import DurableFile
-import FileTestSupport
+import FaultTestSupport
 import PreferencesTesting
 import Testing
 

@@ -4,7 +4,7 @@ import SwiftSyntaxMacroExpansion
 import SwiftSyntaxMacrosGenericTestSupport
 import Testing
 
-@testable import PreferencesMacrosPlugin
+@testable import Plugin
 
 /// Expects that the macros expand a source to another.
 func expectExpansion(
