@@ -1,8 +1,9 @@
 # `make quick` after each change, `make check` before a pull request (as in CI), `make check-all` before a release; each of their
 # parts is a target. CONTRIBUTING.md has their durations.
 #
-# There is one build folder for each set of compiler flags. The checks share the build folders of the README's commands: no flag turns
-# warnings into errors; `warnings` reads the diagnostics that the builds left.
+# There are two build folders: `.build` for the packages that use the library without traits, and `.build/traits` for those with all
+# traits, as each other set of traits compiles the library again. Examples, whose command the README shows, and Verify, whose modules have
+# the same names, keep their own. No flag turns warnings into errors; `warnings` reads the diagnostics that the builds left.
 
 SWIFT ?= swift
 SOURCES := Package.swift Sources Tests Examples/Package.swift Examples/Sources Examples/Tests \
@@ -11,27 +12,30 @@ SOURCES := Package.swift Sources Tests Examples/Package.swift Examples/Sources E
 	Tool/Package.swift Tool/Sources Tool/Tests Adopt/Package.swift Adopt/Sources Adopt/Tests \
 	Evidence/Verify/Package.swift Evidence/Verify/Sources/SwiftUIStandIn Evidence/Verify/Sources/SecurityStandIn \
 	Evidence/Verify/Sources/ViewOperations Evidence/Verify/Tests Evidence/Verify/AppleCheck/Planted \
-	Evidence/Torture/Sources Evidence/Torture/Etcd \
+	Evidence/Torture/Sources \
 	Evidence/Benchmarks/Package.swift Evidence/Benchmarks/Sources Evidence/Benchmarks/Operations Evidence/Benchmarks/Tests
 
 # Lanes of checks, two at a time; checks that share a build folder are one lane, joined by commas. EXCEPT leaves checks out.
-GATE := lint,prose,test,compile-tests,interface,imports,stack,documentation,instructions,optimized-code,reading-path,torture-short,resolution,etcd-if-changed,traits,adopt-if-changed \
-	verify,view-instructions tool apple-check examples fuzz-corpus
-ALL := lint prose test compile-tests interface imports stack documentation instructions optimized-code reading-path torture-short resolution traits \
-	verify view-instructions tool apple-check musl-check examples structure warnings fresh-clone getting-started first-snippets install-check full-tests laws torture mutants fuzz \
-	thread-sanitizer address-sanitizer opencombine etcd-tests service-etcd adopt-tests adopt-projects page syntax-versions benchmarks
+GATE := lint,prose,test,compile-tests,stack,tool,resolution products,interface,documentation,etcd-if-changed verify,examples \
+	instructions,optimized-code,reading-path,torture-short apple-check,fuzz-corpus,adopt-if-changed
+ALL := lint prose test compile-tests stack tool products interface documentation structure imports warnings instructions optimized-code \
+	reading-path torture-short resolution verify view-instructions apple-check musl-check examples example-packages fresh-clone \
+	getting-started first-snippets install-check full-tests laws torture mutants fuzz-corpus fuzz thread-sanitizer address-sanitizer \
+	opencombine etcd-tests service-etcd adopt-tests adopt-projects page syntax-versions benchmarks
 EXCEPT ?=
 
-# The traits whose products are built and tested together.
-TRAITS_TOGETHER := ArgumentParser,Configuration,Macros
-
 # The build folders of debug builds that the checks leave.
-BUILDS := .build .build/traits Examples/.build Tool/.build Evidence/Verify/.build Adopt/.build
+BUILDS := .build .build/traits Examples/.build Evidence/Verify/.build Adopt/.build
+
+# The modules with a recorded interface, all of which the tests of the products need.
+INTERFACES := Preferences PreferencesTesting PreferencesFoundation PreferencesKeyring PreferencesArgumentParser \
+	PreferencesConfiguration PreferencesMacros
 
 # The files that the tests with etcd and the tests of prefs-adopt cover; the gate runs these tests unless they passed with the same files
 # on this machine. For etcd: the product, its tests, and the code below: the contract of backends, the stores on a backend, locks and threads.
-ETCD_COVERED := Package.swift Sources/PreferencesEtcd Sources/Preferences/Preference/PreferenceSchema.swift \
-	Sources/Preferences/Preference/PreferenceSchema+Property.swift Tests/PreferencesEtcdTests Tests/EtcdTestSupport Evidence/Torture/Etcd \
+ETCD_COVERED := Package.swift Sources/PreferencesEtcd Tests/Products/Package.swift Sources/Preferences/Preference/PreferenceSchema.swift \
+	Sources/Preferences/Preference/PreferenceSchema+Property.swift Tests/Products/PreferencesEtcdTests Tests/Products/EtcdTestSupport \
+	Tests/Products/etcd-torture \
 	Examples/Service/create-etcd-user \
 	Tool/Package.swift Tool/Sources/PrefsCommands/System Tool/Sources/PrefsCommands/Places Tool/Sources/PrefsCommands/Arguments \
 	Tool/Tests/PrefsTests/EtcdTests.swift Tool/Tests/PrefsTests/Support/EtcdServer.swift Tool/Tests/PrefsTests/Transcripts/Etcd \
@@ -39,11 +43,11 @@ ETCD_COVERED := Package.swift Sources/PreferencesEtcd Sources/Preferences/Prefer
 	Sources/Preferences/Stores Sources/DurableFile/Locks Sources/DurableFile/Threads Sources/CDurableFile
 ADOPT_COVERED := Adopt Scripts/interfaces/Preferences.txt
 
-.PHONY: quick check check-all format record-interface build warnings fresh-clone full-tests torture mutants fuzz etcd-tests service-etcd \
+.PHONY: quick check check-all format record-interface build build-products warnings fresh-clone full-tests torture mutants fuzz etcd-tests service-etcd \
 	etcd-if-changed adopt-if-changed adopt-tests adopt-projects page documentation syntax-versions benchmarks opencombine thread-sanitizer \
 	address-sanitizer getting-started first-snippets laws install-check install release-tool uninstall debian-package \
-	lint prose test compile-tests interface imports stack structure instructions optimized-code reading-path torture-short resolution traits verify view-instructions \
-	tool apple-check musl-check examples fuzz-corpus mac
+	lint prose test compile-tests interface imports stack structure instructions optimized-code reading-path torture-short resolution products verify view-instructions \
+	tool apple-check musl-check examples example-packages fuzz-corpus mac
 
 quick: lint build test
 	Scripts/check-warnings .build
@@ -79,10 +83,8 @@ debian-package:
 format:
 	$(SWIFT) format --in-place --parallel --recursive $(SOURCES)
 
-record-interface: build
-	Scripts/check-interface --record .build Preferences PreferencesTesting PreferencesFoundation PreferencesKeyring
-	$(SWIFT) build --build-tests --traits $(TRAITS_TOGETHER) --scratch-path .build/traits
-	Scripts/check-interface --record .build/traits PreferencesArgumentParser PreferencesConfiguration PreferencesMacros
+record-interface: build-products
+	Scripts/check-interface --record .build/traits $(INTERFACES)
 
 # The gate.
 
@@ -91,6 +93,9 @@ lint:
 
 build:
 	$(SWIFT) build --build-tests
+
+build-products:
+	Scripts/package build Tests/Products --build-tests
 
 # The terms and the spelling of comments, messages, guides and names.
 prose:
@@ -104,23 +109,20 @@ test:
 compile-tests:
 	Scripts/check-compile-tests --build-tests
 
-# The public interface equals the recorded one.
-interface: build
-	Scripts/check-interface .build Preferences PreferencesTesting PreferencesFoundation PreferencesKeyring
-
-# Each file imports only modules that it uses, according to the index of the build.
-imports: build
-	Scripts/check-imports .build
+# The public interfaces equal the recorded ones.
+interface: build-products
+	Scripts/check-interface .build/traits $(INTERFACES)
 
 # A set of a preference in a file passes few functions.
 stack: build
 	Scripts/check-stack .build
 
 # The pages build without a warning, and every public symbol has a comment; prints where the pages are.
-documentation: build
-	Scripts/check-documentation .build Preferences PreferencesTesting PreferencesFoundation PreferencesKeyring
+documentation: build-products
+	Scripts/check-documentation .build/traits $(INTERFACES) PreferencesEtcd
 
-# No folder of a module depends on one above it, in the existing builds; runs after the checks that build.
+# No folder of a module depends on one above it, and no module of the library is compiled for the host, too, in the existing builds; runs
+# after the checks that build.
 structure: build
 	Scripts/check-structure $(patsubst %/debug/index,%,$(wildcard $(addsuffix /debug/index,$(BUILDS))))
 
@@ -155,17 +157,12 @@ adopt-if-changed:
 etcd-if-changed:
 	Scripts/run-if-changed etcd Scripts/check-etcd $(ETCD_COVERED)
 
-# The products of the traits ArgumentParser, Configuration and Macros, in a separate build folder.
-traits:
-	$(SWIFT) test --traits $(TRAITS_TOGETHER) --scratch-path .build/traits \
-		--filter 'PreferencesArgumentParserTests|PreferencesConfigurationTests|PreferencesMacrosTests'
-	Scripts/check-compile-tests --traits $(TRAITS_TOGETHER) --scratch-path .build/traits
-	Scripts/check-interface .build/traits PreferencesArgumentParser PreferencesConfiguration PreferencesMacros
-	Scripts/check-imports .build/traits
-	Scripts/check-documentation .build/traits PreferencesArgumentParser PreferencesConfiguration PreferencesMacros
-	Evidence/Verify/apple-check --macros macOS iOS
-	# Otherwise the next build without the traits would fetch the packages that this one needed.
-	rm -f Package.resolved
+# The products beside `Preferences`, without etcd's servers; the documents; the macros' expansions and what their users compile.
+products:
+	Scripts/package test Tests/Products --skip PreferencesEtcdTests
+	Scripts/package test Tests/Macros
+	Scripts/check-compile-tests --macros
+	Evidence/Verify/apple-check --macros macOS
 
 # Runs the code for Apple's platforms on Linux, with Foundation's user defaults and mocks of SwiftUI and the cloud. Not in parallel, as
 # every store of the process is notified of every change of any user defaults.
@@ -177,20 +174,17 @@ view-instructions:
 	Scripts/count-instructions --views
 
 tool:
-	$(SWIFT) test --package-path Tool
-	Scripts/check-imports Tool/.build
+	Scripts/package test Tool
 	Scripts/check-install --layout
 
 # Type-checks the sources for macOS, iOS, tvOS, watchOS and visionOS without their SDKs, and the tests for macOS.
 apple-check:
 	Evidence/Verify/apple-check
 
+# The examples that need traits are tested with the products.
 examples:
 	$(SWIFT) test --package-path Examples
-	$(SWIFT) test --package-path Examples/Service
-	$(SWIFT) test --package-path Examples/notes
 	Scripts/check-tour
-	Scripts/check-imports Examples/.build
 	Scripts/check-resolution --built Examples/.build
 
 # The inputs that the fuzzer found interesting, or that failed once.
@@ -205,13 +199,24 @@ mac:
 
 # Type-checks the library and the tool over the headers of musl.
 musl-check:
-	$(SWIFT) build --package-path Tool
+	Scripts/package build Tool
 	Evidence/Verify/musl-check
 
 # The page of `prefs serve` in a headless Chromium; `Scripts/check-page --screenshots` creates the guide's pictures.
 page:
-	$(SWIFT) build --package-path Tool
+	Scripts/package build Tool
 	Scripts/check-page
+
+# The packages of the examples that need traits, as their users build them.
+example-packages:
+	$(SWIFT) test --package-path Examples/Service
+	$(SWIFT) test --package-path Examples/notes
+	Scripts/check-warnings Examples/Service/.build Examples/notes/.build
+
+# Each file imports only modules that it uses, according to the index of the builds.
+imports: build build-products
+	Scripts/package build Tool --build-tests
+	Scripts/check-imports $(filter-out Evidence/Verify/.build,$(patsubst %/debug/index,%,$(wildcard $(addsuffix /debug/index,$(BUILDS)))))
 
 # The README's commands in a fresh clone.
 fresh-clone:
@@ -265,7 +270,7 @@ opencombine:
 	Scripts/check-warnings Tests/OpenCombineTests/.build
 
 # Stores on real clusters of etcd, with the trait Etcd. The experiments accept a count, and `fire` also a seed:
-# `swift run --traits Etcd --scratch-path .build/etcd etcd-torture fire 10000 42`.
+# `Scripts/package run Tests/Products etcd-torture fire 10000 42`.
 etcd-tests:
 	Scripts/run-if-changed --always etcd Scripts/check-etcd $(ETCD_COVERED)
 
@@ -284,7 +289,7 @@ adopt-tests:
 adopt-projects: build
 	Scripts/check-adopt
 
-# The macros with other versions of swift-syntax than that of `traits`.
+# The macros with other versions of swift-syntax than that of `products`.
 syntax-versions:
 	Scripts/check-syntax-versions
 

@@ -31,7 +31,11 @@ let package = Package(
     platforms: [.macOS(.v15)],
     dependencies: [
         .package(name: "swift-preferences", path: "../..", traits: Set(traits.map { .trait(name: $0) })),
-        .package(url: "https://github.com/apple/swift-configuration.git", from: "1.0.0"),
+        .package(
+            url: "https://github.com/apple/swift-configuration.git",
+            from: "1.0.0",
+            traits: ["JSON", "Reloading"]
+        ),
         .package(url: "https://github.com/apple/swift-argument-parser.git", from: "1.8.0"),
         .package(url: "https://github.com/swift-server/async-http-client.git", from: "1.37.0"),
         .package(url: "https://github.com/apple/swift-nio.git", from: "2.101.0"),
@@ -132,6 +136,30 @@ let package = Package(
             path: "etcd-torture",
             swiftSettings: settings
         ),
+        // The examples that need traits; their own packages would compile the library again for each set of traits.
+        .executableTarget(
+            name: "notes",
+            dependencies: preferences("PreferencesArgumentParser", "Preferences") + [
+                .product(name: "ArgumentParser", package: "swift-argument-parser")
+            ],
+            path: "Examples/notes"
+        ),
+        .testTarget(
+            name: "NotesTests",
+            dependencies: ["notes"] + preferences("PreferencesArgumentParser"),
+            path: "Examples/NotesTests"
+        ),
+        .executableTarget(
+            name: "greeter",
+            dependencies: preferences("PreferencesConfiguration", "Preferences") + [
+                .product(name: "Configuration", package: "swift-configuration"),
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "Metrics", package: "swift-metrics"),
+            ],
+            path: "Examples/greeter"
+        ),
+        .testTarget(name: "GreeterTests", dependencies: ["greeter"], path: "Examples/GreeterTests"),
         // The code in README.md and the guides, compiled and run.
         .testTarget(
             name: "DocumentationTests",

@@ -61,8 +61,8 @@ struct ContributingTests {
             .map { String($0.1) }.filter { !Self.otherBackends.contains($0) }
         #expect(names.count >= 5)
         let folders = [
-            "Tests/PreferencesTestingTests", "Tests/PreferencesEtcdTests", "Tests/PreferencesKeyringTests",
-            "Evidence/Verify/Tests/VerifyTests",
+            "Tests/PreferencesTestingTests", "Tests/Products/PreferencesEtcdTests",
+            "Tests/Products/PreferencesKeyringTests", "Evidence/Verify/Tests/VerifyTests",
         ]
         let tests = try folders.map { try Self.sources(in: $0) }.joined().filter { $0.contains("Contract.verify") }
         for name in names { #expect(tests.contains { $0.contains("\(name)(") }, "no contract test of \(name)") }

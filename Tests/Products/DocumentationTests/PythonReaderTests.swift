@@ -1,5 +1,5 @@
 import Foundation
-import Preferences
+@testable import Preferences
 import Synchronization
 import Testing
 

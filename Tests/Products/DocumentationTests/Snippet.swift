@@ -11,13 +11,14 @@ struct Snippet: Hashable {
     let text: String
 
     /// The repository's folder.
-    static var root: URL { URL(filePath: #filePath).appending(path: "../../..").standardizedFileURL }
+    static var root: URL { URL(filePath: #filePath).appending(path: "../../../..").standardizedFileURL }
 
     /// Returns all snippets: of this target, of the tests with a trait, and of `Verify`, which compiles code for Apple's platforms.
     static func all() throws -> [Snippet] {
         try [
-            "Tests/DocumentationTests", "Tests/PreferencesEtcdTests", "Tests/PreferencesConfigurationTests",
-            "Tests/PreferencesMacrosTests", "Tests/PreferencesFoundationTests", "Tests/PreferencesKeyringTests",
+            "Tests/Products/DocumentationTests", "Tests/Products/PreferencesEtcdTests",
+            "Tests/Products/PreferencesConfigurationTests", "Tests/Products/PreferencesMacrosTests",
+            "Tests/Products/PreferencesFoundationTests", "Tests/Products/PreferencesKeyringTests",
             "Evidence/Verify/Tests/VerifyTests",
         ].flatMap { target in
             let folder = root.appending(path: "\(target)/Snippets")

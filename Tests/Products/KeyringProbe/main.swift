@@ -2,11 +2,11 @@
 // prompt in milliseconds, the lifetime of cached values, and the name of the library; without any it uses `.keyring` itself.
 
 #if os(Linux)
-import DurableFile
+@testable import DurableFile
 import FoundationEssentials
 import Glibc
-import Preferences
-import PreferencesKeyring
+@testable import Preferences
+@testable import PreferencesKeyring
 
 let store: PreferenceStore
 if CommandLine.arguments.count == 5 {

@@ -1,7 +1,7 @@
 #if ArgumentParser
 import ArgumentParser
 import Foundation
-import Preferences
+@testable import Preferences
 import PreferencesArgumentParser
 import PreferencesTesting
 import Synchronization

@@ -1,7 +1,7 @@
 #if Configuration
 import Configuration
 import Foundation
-import Preferences
+@testable import Preferences
 import PreferencesConfiguration
 import Testing
 

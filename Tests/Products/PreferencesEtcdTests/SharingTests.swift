@@ -1,5 +1,5 @@
 #if Etcd
-import DurableFile
+@testable import DurableFile
 import EtcdTestSupport
 import Foundation
 import Preferences

@@ -1,4 +1,4 @@
-import DurableFile
+@testable import DurableFile
 import Foundation
 import Testing
 

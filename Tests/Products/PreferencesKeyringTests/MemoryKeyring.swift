@@ -1,4 +1,4 @@
-import DurableFile
+@testable import DurableFile
 
 @testable import Preferences
 @testable import PreferencesKeyring
