@@ -15,9 +15,9 @@ SOURCES := Package.swift Sources Tests Examples/Package.swift Examples/Sources E
 	Evidence/Benchmarks/Package.swift Evidence/Benchmarks/Sources Evidence/Benchmarks/Operations Evidence/Benchmarks/Tests
 
 # Lanes of checks, two at a time; checks that share a build folder are one lane, joined by commas. EXCEPT leaves checks out.
-GATE := lint,prose,test,compile-tests,interface,imports,stack,documentation,instructions,optimized-code,reading-path,torture-short,resolution,etcd-if-changed,traits,adopt-if-changed \
+GATE := lint,prose,size,test,compile-tests,interface,imports,stack,documentation,instructions,optimized-code,reading-path,torture-short,resolution,etcd-if-changed,traits,adopt-if-changed \
 	verify,view-instructions tool apple-check examples fuzz-corpus
-ALL := lint prose test compile-tests interface imports stack documentation instructions optimized-code reading-path torture-short resolution traits \
+ALL := lint prose size test compile-tests interface imports stack documentation instructions optimized-code reading-path torture-short resolution traits \
 	verify view-instructions tool apple-check musl-check examples structure warnings fresh-clone getting-started first-snippets install-check full-tests laws torture mutants fuzz \
 	thread-sanitizer address-sanitizer opencombine etcd-tests service-etcd adopt-tests adopt-projects page syntax-versions benchmarks
 EXCEPT ?=
@@ -42,7 +42,7 @@ ADOPT_COVERED := Adopt Scripts/interfaces/Preferences.txt
 .PHONY: quick check check-all format record-interface build warnings fresh-clone full-tests torture mutants fuzz etcd-tests service-etcd \
 	etcd-if-changed adopt-if-changed adopt-tests adopt-projects page documentation syntax-versions benchmarks opencombine thread-sanitizer \
 	address-sanitizer getting-started first-snippets laws install-check install release-tool uninstall debian-package \
-	lint prose test compile-tests interface imports stack structure instructions optimized-code reading-path torture-short resolution traits verify view-instructions \
+	lint prose size test compile-tests interface imports stack structure instructions optimized-code reading-path torture-short resolution traits verify view-instructions \
 	tool apple-check musl-check examples fuzz-corpus mac
 
 quick: lint build test
@@ -95,6 +95,10 @@ build:
 # The terms and the spelling of comments, messages, guides and names.
 prose:
 	Scripts/check-prose
+
+# No total of code, types, public declarations or words is larger than Evidence/Benchmarks/size records.
+size:
+	Scripts/count-size
 
 # With a tenth of the random rounds and some of the faults; `full-tests` runs all.
 test:
