@@ -136,7 +136,7 @@ warnings:
 instructions:
 	Scripts/count-instructions
 
-# The module has at most a twentieth more instructions to compile than Evidence/Benchmarks/optimized-code records.
+# The modules of a client have at most a twentieth more instructions to compile than Evidence/Benchmarks/optimized-code records.
 optimized-code:
 	Scripts/count-optimized-code
 
