@@ -137,7 +137,7 @@ func file(_ name: String, names count: Int, in folder: URL) throws -> URL {
 
 func numbered(_ number: Int) -> String {
     let digits = String(number)
-    return "name-\(String(repeating: "0", count: 4 - digits.count))\(digits)"
+    return "name-\(String(repeating: "0", count: max(0, 4 - digits.count)))\(digits)"
 }
 
 /// Appends to a file as another program does.
@@ -367,6 +367,10 @@ func run(_ name: String, _ count: Int, _ path: String) throws {
         let url = try file("load.jsonl", names: 1000, in: folder)
         let sum = try countLoadThousand(url, count)
         precondition(sum == 500 * count)
+    case "process":
+        try printProcess(count, folder)
+    case "memory":
+        try printMemory(count, folder)
     case "declare":
         let names = (0..<count).map { "name-\($0)" }
         precondition(countDeclare(names, memory).count == count)
