@@ -16,9 +16,9 @@ SOURCES := Package.swift Sources Tests Examples/Package.swift Examples/Sources E
 	Evidence/Benchmarks/Package.swift Evidence/Benchmarks/Sources Evidence/Benchmarks/Operations Evidence/Benchmarks/Tests
 
 # Lanes of checks, two at a time; checks that share a build folder are one lane, joined by commas. EXCEPT leaves checks out.
-GATE := lint,prose,test,compile-tests,stack,tool,resolution products,interface,documentation,etcd-if-changed verify,examples \
+GATE := lint,prose,size,test,compile-tests,stack,tool,resolution products,interface,documentation,etcd-if-changed verify,examples \
 	instructions,optimized-code,reading-path,torture-short apple-check,fuzz-corpus,adopt-if-changed
-ALL := lint prose test compile-tests stack tool products interface documentation structure imports warnings instructions optimized-code \
+ALL := lint prose size test compile-tests stack tool products interface documentation structure imports warnings instructions optimized-code \
 	reading-path torture-short resolution verify view-instructions apple-check musl-check examples example-packages fresh-clone \
 	getting-started first-snippets install-check full-tests laws torture mutants fuzz-corpus fuzz thread-sanitizer address-sanitizer \
 	opencombine etcd-tests service-etcd adopt-tests adopt-projects page syntax-versions benchmarks
@@ -46,7 +46,7 @@ ADOPT_COVERED := Adopt Scripts/interfaces/Preferences.txt
 .PHONY: quick check check-all format record-interface build build-products warnings fresh-clone full-tests torture mutants fuzz etcd-tests service-etcd \
 	etcd-if-changed adopt-if-changed adopt-tests adopt-projects page documentation syntax-versions benchmarks opencombine thread-sanitizer \
 	address-sanitizer getting-started first-snippets laws install-check install release-tool uninstall debian-package \
-	lint prose test compile-tests interface imports stack structure instructions optimized-code reading-path torture-short resolution products verify view-instructions \
+	lint prose size test compile-tests interface imports stack structure instructions optimized-code reading-path torture-short resolution products verify view-instructions \
 	tool apple-check musl-check examples example-packages fuzz-corpus mac
 
 quick: lint build test
@@ -101,19 +101,23 @@ build-products:
 prose:
 	Scripts/check-prose
 
+# No total of code, types, public declarations or words is larger than Evidence/Benchmarks/size records.
+size:
+	Scripts/count-size
+
 # With a tenth of the random rounds and some of the faults; `full-tests` runs all.
 test:
 	$(SWIFT) test
 
 # Valid client code compiles, and invalid client code is rejected with the expected message.
 compile-tests:
-	Scripts/check-compile-tests --build-tests
+	Scripts/check-compile-tests
 
 # The public interfaces equal the recorded ones.
 interface: build-products
 	Scripts/check-interface .build/traits $(INTERFACES)
 
-# A set of a preference in a file passes few functions.
+# A set of a preference passes no more functions, types and locks than Evidence/Benchmarks/stack records.
 stack: build
 	Scripts/check-stack .build
 
@@ -134,7 +138,7 @@ warnings:
 instructions:
 	Scripts/count-instructions
 
-# The module has at most a twentieth more instructions to compile than Evidence/Benchmarks/optimized-code records.
+# The modules of a client have at most a twentieth more instructions to compile than Evidence/Benchmarks/optimized-code records.
 optimized-code:
 	Scripts/count-optimized-code
 

@@ -13,7 +13,7 @@ import Darwin
 #endif
 
 // `operations NAME COUNT FOLDER` performs an operation COUNT times, in a function that Scripts/count-instructions finds by its name.
-// `change-seen` alone is counted as a whole process, as the library's threads do the work.
+// `change-seen` alone is counted as a whole process, as the library's threads do the work, and `set-in-file` is counted in both ways.
 
 /// A typical value of a program, with `Codable` as its only conformance.
 struct Profile: Codable, Equatable, Sendable {
@@ -85,12 +85,18 @@ func countSetCodable(_ preference: Preference<Profile>, _ count: Int) {
 }
 
 @inline(never)
-func countBatch(_ store: PreferenceStore, _ names: [String], _ count: Int) throws {
-    for number in 1...count {
-        try store.transaction { transaction in
-            for name in names { transaction[name] = .integer(Int64(number)) }
-        }
-    }
+func countUpdate(_ preference: Preference<Int>, _ count: Int) throws {
+    for _ in 1...count { try preference.update { $0 += 1 } }
+}
+
+/// Commits transactions; `change` is called with the number of each.
+@inline(never)
+func countBatch(
+    _ store: PreferenceStore,
+    _ count: Int,
+    _ change: (inout PreferenceTransaction, Int) -> Void
+) throws {
+    for number in 1...count { try store.transaction { change(&$0, number) } }
 }
 
 /// Sets once, so that nothing between two sets is counted.
@@ -105,12 +111,16 @@ func countLoadThousand(_ url: URL, _ count: Int) throws -> Int {
     return sum
 }
 
-/// Opens a store and reads from it as the first use of the library in the process.
+/// Opens a store and reads from it as the first use of the library in the process, which has used Foundation before.
 @inline(never)
 func countFirstOpen(_ url: URL) throws -> (preference: Preference<Int>, value: Int) {
     let preference = Preference("name-0050", default: 0, in: try .file(at: url))
     return (preference, preference.value)
 }
+
+/// Opens, reads and closes a store as the first use of the library and of Foundation in the process.
+@inline(never)
+func countOpenAndClose(_ path: String) throws -> Int { try countFirstOpen(URL(filePath: path)).value }
 
 @inline(never)
 func countDeclare(_ names: [String], _ store: PreferenceStore) -> [Preference<Int>] {
@@ -127,16 +137,16 @@ func file(_ name: String, names count: Int, in folder: URL) throws -> URL {
 
 func numbered(_ number: Int) -> String {
     let digits = String(number)
-    return "name-\(String(repeating: "0", count: 4 - digits.count))\(digits)"
+    return "name-\(String(repeating: "0", count: max(0, 4 - digits.count)))\(digits)"
 }
 
 /// Appends to a file as another program does.
 final class OtherWriter {
     private let descriptor: Int32
 
-    init(_ url: URL) {
-        descriptor = open(url.path, O_WRONLY | O_APPEND | O_CLOEXEC)
-        precondition(descriptor >= 0, "\(url.path) can't be opened")
+    init(_ path: String) {
+        descriptor = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0o600)
+        precondition(descriptor >= 0, "\(path) can't be opened")
     }
 
     deinit { close(descriptor) }
@@ -189,7 +199,16 @@ func onThreads(_ count: Int, _ body: @escaping @Sendable (Int) -> Void) {
 @inline(never)
 func endChange() { usleep(150_000) }
 
-func run(_ name: String, _ count: Int, _ folder: URL) throws {
+func run(_ name: String, _ count: Int, _ path: String) throws {
+    if name == "first-open-and-close" {
+        let file = "\(path)/first.jsonl"
+        let other = OtherWriter(file)
+        for number in 0..<100 { other.set(numbered(number), number) }
+        let value = try countOpenAndClose(file)
+        precondition(value == 50)
+        return
+    }
+    let folder = URL(filePath: path)
     if name == "first-open" {
         let first = try countFirstOpen(file("first.jsonl", names: 100, in: folder))
         precondition(first.value == 50)
@@ -254,6 +273,22 @@ func run(_ name: String, _ count: Int, _ folder: URL) throws {
         let preferences = (0..<8).map { Preference("number \($0)", default: 0, in: memory) }
         onThreads(preferences.count) { countSet(preferences[$0], count / 8) }
         precondition(preferences.allSatisfy { $0.value == count / 8 })
+    case "set-observed":
+        let preference = Preference("number", default: 0, in: memory)
+        let observation = preference.observe { precondition($0.new > 0) }
+        countSet(preference, count)
+        precondition(preference.value == count)
+        withExtendedLifetime(observation) {}
+    case "update-in-memory":
+        let preference = Preference("number", default: 0, in: memory)
+        preference.value = 0
+        try countUpdate(preference, count)
+        precondition(preference.value == count)
+    case "update-in-file":
+        let preference = Preference("number", default: 0, in: try .file(at: folder.appending(path: "update.jsonl")))
+        preference.value = 0
+        try countUpdate(preference, count)
+        precondition(preference.value == count)
     case "set-with-observers":
         let preference = Preference("number", default: 0, in: memory)
         let observations = (0..<1_000).map { number in
@@ -278,14 +313,26 @@ func run(_ name: String, _ count: Int, _ folder: URL) throws {
     case "batch-100":
         let store = try PreferenceStore.file(at: folder.appending(path: "batch.jsonl"))
         let names = (0..<100).map(numbered)
-        try countBatch(store, names, 1)
-        try countBatch(store, names, count)
+        let change = { (transaction: inout PreferenceTransaction, number: Int) in
+            for name in names { transaction[name] = .integer(Int64(number)) }
+        }
+        try countBatch(store, 1, change)
+        try countBatch(store, count, change)
         precondition(Preference(names[99], default: 0, in: store).value == count)
+    case "transaction-100":
+        let store = try PreferenceStore.file(at: folder.appending(path: "transaction.jsonl"))
+        let preferences = (0..<100).map { Preference(numbered($0), default: 0, in: store) }
+        let change = { (transaction: inout PreferenceTransaction, number: Int) in
+            for preference in preferences { transaction[preference] = number }
+        }
+        try countBatch(store, 1, change)
+        try countBatch(store, count, change)
+        precondition(preferences.allSatisfy { $0.value == count })
     case "set-after-external":
         let url = try file("external.jsonl", names: 100, in: folder)
         // Without a watcher, whose thread would sometimes read the other program's line first.
         let store = PreferenceStore(backend: FileBackend(path: url.path, watcher: nil), name: "external")
-        let (preference, other) = (Preference(numbered(7), default: 0, in: store), OtherWriter(url))
+        let (preference, other) = (Preference(numbered(7), default: 0, in: store), OtherWriter(url.path))
         let external = Preference(numbered(8), default: 0, in: store)
         for number in 1...count {
             other.set(external.name, -number)
@@ -307,7 +354,7 @@ func run(_ name: String, _ count: Int, _ folder: URL) throws {
     case "change-seen":
         let url = try file("change.jsonl", names: 1000, in: folder)
         let preference = Preference(numbered(7), default: 0, in: try .file(at: url))
-        let (other, seen) = (OtherWriter(url), Signal())
+        let (other, seen) = (OtherWriter(url.path), Signal())
         let observation = preference.observe { _ in seen.send() }
         for number in 1...count {
             other.set(preference.name, -number)
@@ -320,6 +367,10 @@ func run(_ name: String, _ count: Int, _ folder: URL) throws {
         let url = try file("load.jsonl", names: 1000, in: folder)
         let sum = try countLoadThousand(url, count)
         precondition(sum == 500 * count)
+    case "process":
+        try printProcess(count, folder)
+    case "memory":
+        try printMemory(count, folder)
     case "declare":
         let names = (0..<count).map { "name-\($0)" }
         precondition(countDeclare(names, memory).count == count)
@@ -330,4 +381,4 @@ func run(_ name: String, _ count: Int, _ folder: URL) throws {
 
 let arguments = CommandLine.arguments
 guard arguments.count == 4, let count = Int(arguments[2]) else { preconditionFailure("operations NAME COUNT FOLDER") }
-try run(arguments[1], count, URL(filePath: arguments[3]))
+try run(arguments[1], count, arguments[3])
