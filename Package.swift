@@ -118,7 +118,7 @@ let package = Package(
             name: "PreferencesKeyringTests",
             dependencies: [
                 "PreferencesKeyring", "Preferences", "PreferencesTesting", "DurableFile", "FileTestSupport",
-                "KeyringTestSupport", "KeyringProbe",
+                "KeyringTestSupport", "KeyringProbe", "TestSupport",
             ],
             swiftSettings: settings
         ),
@@ -134,7 +134,9 @@ let package = Package(
         .target(name: "PreferencesFoundation", dependencies: ["Preferences"], swiftSettings: settings),
         .testTarget(
             name: "PreferencesFoundationTests",
-            dependencies: ["PreferencesFoundation", "Preferences", "FileTestSupport", "UserDefaultsProbe"],
+            dependencies: [
+                "PreferencesFoundation", "Preferences", "FileTestSupport", "TestSupport", "UserDefaultsProbe",
+            ],
             swiftSettings: settings
         ),
         .executableTarget(
@@ -150,7 +152,9 @@ let package = Package(
         ),
         .testTarget(
             name: "PreferencesConfigurationTests",
-            dependencies: ["PreferencesConfiguration", "Preferences", "PreferencesTesting", "FileTestSupport"]
+            dependencies: [
+                "PreferencesConfiguration", "Preferences", "PreferencesTesting", "FileTestSupport", "TestSupport",
+            ]
                 + configuration + [
                     .product(
                         name: "ConfigurationTesting",
@@ -169,6 +173,7 @@ let package = Package(
             name: "PreferencesArgumentParserTests",
             dependencies: [
                 "PreferencesArgumentParser", "Preferences", "PreferencesTesting", "FileTestSupport", "NotesProbe",
+                "TestSupport",
             ] + argumentParser,
             exclude: ["Transcripts"],
             swiftSettings: settings
@@ -205,9 +210,10 @@ let package = Package(
             path: "Tests/FileTestSupport",
             swiftSettings: settings
         ),
+        .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: settings),
         .testTarget(
             name: "DurableFileTests",
-            dependencies: ["DurableFile", "FileTestSupport"],
+            dependencies: ["DurableFile", "FileTestSupport", "TestSupport"],
             swiftSettings: settings
         ),
         .executableTarget(
@@ -226,13 +232,15 @@ let package = Package(
             name: "PreferencesTests",
             dependencies: [
                 "Preferences", "PreferencesTesting", "DurableFile", "FileTestSupport", "KillWriter", "PlaceProbe",
-                "torture",
+                "TestSupport", "torture",
             ],
             swiftSettings: settings
         ),
         .testTarget(
             name: "PreferencesTestingTests",
-            dependencies: ["PreferencesTesting", "Preferences", "DurableFile", "FileTestSupport", "IsolationProbe"],
+            dependencies: [
+                "PreferencesTesting", "Preferences", "DurableFile", "FileTestSupport", "IsolationProbe", "TestSupport",
+            ],
             swiftSettings: settings
         ),
         .executableTarget(
@@ -251,7 +259,7 @@ let package = Package(
             name: "PreferencesEtcdTests",
             dependencies: [
                 "PreferencesEtcd", "Preferences", "PreferencesTesting", "DurableFile", "FileTestSupport",
-                "EtcdTestSupport",
+                "EtcdTestSupport", "TestSupport",
             ] + etcdClient + [
                 .product(name: "MetricsTestKit", package: "swift-metrics", condition: .when(traits: ["Etcd"])),
                 .product(name: "UnixSignals", package: "swift-service-lifecycle", condition: .when(traits: ["Etcd"])),
@@ -261,7 +269,7 @@ let package = Package(
         // The code in README.md and the guides, compiled and run.
         .testTarget(
             name: "DocumentationTests",
-            dependencies: ["Preferences", "PreferencesTesting", "FileTestSupport"],
+            dependencies: ["Preferences", "PreferencesTesting", "FileTestSupport", "TestSupport"],
             swiftSettings: settings
         ),
         // The operations whose instructions `make instructions` counts; in this package, so that all checks share one release build.
