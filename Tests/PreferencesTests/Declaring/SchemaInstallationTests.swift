@@ -1,5 +1,6 @@
 import DurableFile
 import FileTestSupport
+import TestSupport
 import Testing
 
 @_spi(Tool) @testable import Preferences
@@ -71,19 +72,19 @@ struct SchemaInstallationTests {
     func schemaIsNextToTheFileOfTheStore() throws {
         try Sound(in: store).installSchema()
         let properties = try properties()
-        #expect(Set(properties.keys) == ["volume", "muted"])
+        same(Set(properties.keys), ["volume", "muted"])
         let expected: [String: PropertyListValue] = [
             "type": "integer", "minimum": 0, "maximum": 10, "default": 5, "x-group": "PreferencesTests.Sound",
         ]
-        #expect(properties["volume"] == expected)
-        #expect(try folder.names(in: "app") == [Self.name])
+        same(properties["volume"], expected)
+        try same(folder.names(in: "app"), [Self.name])
     }
 
     @Test
     func onlyTheUserCanReadFileAndFolders() throws {
         try Sound(in: store).installSchema()
-        #expect(try status().mode == 0o600)
-        #expect(try SystemFileSystem().status(at: folder.path("app")).mode == 0o700)
+        try same(status().mode, 0o600)
+        try same(SystemFileSystem().status(at: folder.path("app")).mode, 0o700)
     }
 
     @Test
@@ -91,8 +92,8 @@ struct SchemaInstallationTests {
         try Sound(in: store).installSchema()
         try SystemFileSystem().setMode(try SystemFileSystem().open(path, for: .reading), 0o644)
         try Look(in: store).installSchema()
-        #expect(try status().mode == 0o644)
-        #expect(try properties().count == 4)
+        try same(status().mode, 0o644)
+        try same(properties().count, 4)
     }
 
     @Test
@@ -106,17 +107,17 @@ struct SchemaInstallationTests {
         try Look(in: store).installSchema()
         try Sound(in: store).installSchema()
         try Inner(in: store).installSchema()
-        #expect(try status() == before)
-        #expect(try SystemFileSystem().modificationTime(at: path) == time)
+        try same(status(), before)
+        try same(SystemFileSystem().modificationTime(at: path), time)
     }
 
     @Test
     func otherGroupsKeepTheirProperties() throws {
         try Sound(in: store).installSchema()
         try Look(in: store).installSchema()
-        #expect(try Set(properties().keys) == ["volume", "muted", "theme", "size"])
-        #expect(try properties()["theme"]?["x-group"] == "PreferencesTests.Look")
-        #expect(try properties()["volume"]?["x-group"] == "PreferencesTests.Sound")
+        try same(Set(properties().keys), ["volume", "muted", "theme", "size"])
+        try same(properties()["theme"]?["x-group"], "PreferencesTests.Look")
+        try same(properties()["volume"]?["x-group"], "PreferencesTests.Sound")
     }
 
     @Test
@@ -133,16 +134,16 @@ struct SchemaInstallationTests {
             .replacing("\"maximum\":11", with: "\"maximum\":10"),
             to: "app/" + Self.name
         )
-        #expect(try Set(properties().keys) == ["theme", "size", "volume", "balance", "gone", "old"])
+        try same(Set(properties().keys), ["theme", "size", "volume", "balance", "gone", "old"])
         try Later.Sound(in: store).installSchema()
-        #expect(try Set(properties().keys) == ["theme", "size", "volume", "balance", "old"])
-        #expect(try properties()["volume"]?["maximum"] == 11)
+        try same(Set(properties().keys), ["theme", "size", "volume", "balance", "old"])
+        try same(properties()["volume"]?["maximum"], 11)
     }
 
     @Test
     func preferenceOfAnotherStoreIsLeftOut() throws {
         try Look(in: store).installSchema()
-        #expect(try properties()["elsewhere"] == nil)
+        try same(properties()["elsewhere"], nil)
     }
 
     @Test
@@ -152,13 +153,13 @@ struct SchemaInstallationTests {
             try Sound(in: store).installSchema()
             try Sound(in: account).installSchema()
         }
-        #expect(try Set(properties().keys) == ["volume", "muted", "account.1.volume", "account.1.muted"])
+        try same(Set(properties().keys), ["volume", "muted", "account.1.volume", "account.1.muted"])
     }
 
     @Test
     func scopeIsInFrontOfFormerNames() throws {
         try Renamed(in: store.scoped(prefix: "account.1.")).installSchema()
-        #expect(try properties()["account.1.sendReports"]?["x-formerly"] == ["account.1.telemetry", "account.1.stats"])
+        try same(properties()["account.1.sendReports"]?["x-formerly"], ["account.1.telemetry", "account.1.stats"])
     }
 
     @Test(arguments: ["", "{", "[1]", "\"text\"", "{\"properties\":5}", "{\"$schema\":\"x\"}"])
@@ -166,7 +167,7 @@ struct SchemaInstallationTests {
         try SystemFileSystem().makeFolder(folder.path("app"))
         try folder.write(text, to: "app/" + Self.name)
         try Sound(in: store).installSchema()
-        #expect(try Set(properties().keys) == ["volume", "muted"])
+        try same(Set(properties().keys), ["volume", "muted"])
     }
 
     @Test
@@ -175,7 +176,7 @@ struct SchemaInstallationTests {
         try folder.write(#"{"title":"App","properties":{"other":{"type":"string"}}}"#, to: "app/" + Self.name)
         try Sound(in: store).installSchema()
         #expect(try folder.read("app/" + Self.name).contains(#""title":"App""#))
-        #expect(try Set(properties().keys) == ["volume", "muted", "other"])
+        try same(Set(properties().keys), ["volume", "muted", "other"])
     }
 
     /// Including JSON that has no meaning for the library, and null, which isn't a stored value.
@@ -197,7 +198,7 @@ struct SchemaInstallationTests {
     func namesWithADollarAreEscapedAsInThePreferencesFile() throws {
         for _ in 1...2 { try Dollar(in: store).installSchema() }
         #expect(try folder.read("app/" + Self.name).contains(#""properties":{"$$odd":{"default":{"$data":"AQ=="},"#))
-        #expect(try Set(properties().keys) == ["$odd"])
+        try same(Set(properties().keys), ["$odd"])
     }
 
     @Test(arguments: [true, false])
@@ -205,11 +206,11 @@ struct SchemaInstallationTests {
         try Sound(in: store).installSchema()
         try Later.Sound(in: store).installSchema()
         let before = try folder.read("app/" + Self.name)
-        #expect(try properties()["volume"]?["maximum"] == 10)
-        #expect(try properties()["balance"]?["x-group"] == "PreferencesTests.Later.Sound")
+        try same(properties()["volume"]?["maximum"], 10)
+        try same(properties()["balance"]?["x-group"], "PreferencesTests.Later.Sound")
         if isReopened { try Sound(in: store).installSchema() }
         try Later.Sound(in: store).installSchema()
-        #expect(try folder.read("app/" + Self.name) == before)
+        try same(folder.read("app/" + Self.name), before)
     }
 
     @Test
@@ -219,8 +220,8 @@ struct SchemaInstallationTests {
         try folder.link("app/" + Self.name, to: folder.path("real.json"))
         try Sound(in: store).installSchema()
         #expect(try folder.read("real.json").contains("volume"))
-        #expect(try folder.names() == ["app", "real.json"])
-        #expect(try SystemFileSystem().linkStatus(at: path).kind == .link)
+        try same(folder.names(), ["app", "real.json"])
+        try same(SystemFileSystem().linkStatus(at: path).kind, .link)
     }
 
     @Test
@@ -229,7 +230,7 @@ struct SchemaInstallationTests {
         // In a test process the standard store is in memory.
         try Sound().installSchema()
         try PreferenceStore.withIsolatedStores { try Sound(in: .layered([.standard])).installSchema() }
-        #expect(try folder.names() == [])
+        try same(folder.names(), [])
     }
 
     @Test
@@ -248,8 +249,8 @@ struct SchemaInstallationTests {
         let error = #expect(throws: LogError.self) {
             try WholeFile(path: path, fileSystem: fileSystem).update { _ in [1] }
         }
-        #expect(error.map { PreferenceError($0, ofSchema: path).code } == .notPermitted)
-        #expect(error.map { PreferenceError($0, ofSchema: path).message.contains(path) } == true)
+        same(error.map { PreferenceError($0, ofSchema: path).code }, .notPermitted)
+        same(error.map { PreferenceError($0, ofSchema: path).message.contains(path) }, true)
     }
 
     @Test
@@ -261,10 +262,10 @@ struct SchemaInstallationTests {
         let error = #expect(throws: LogError.self) {
             try WholeFile(path: path, fileSystem: fileSystem).update { _ in [1] }
         }
-        #expect(error.map { PreferenceError($0, ofSchema: path).code } == .notPermitted)
-        #expect(try folder.names(in: "app") == [])
+        same(error.map { PreferenceError($0, ofSchema: path).code }, .notPermitted)
+        try same(folder.names(in: "app"), [])
         try WholeFile(path: path, trustsOwners: true, fileSystem: fileSystem).update { _ in [1] }
-        #expect(try folder.names(in: "app") == [Self.name])
+        try same(folder.names(in: "app"), [Self.name])
     }
 
     /// The schema is next to the file, whose owner the program trusts.
@@ -275,7 +276,7 @@ struct SchemaInstallationTests {
         let path = folder.path("theirs/preferences.jsonl")
         let store = try PreferenceStore.file(at: URL(filePath: path), trustsOwner: true)
         try Sound(in: store).installSchema()
-        #expect(try folder.names(in: "theirs") == [Self.name])
+        try same(folder.names(in: "theirs"), [Self.name])
     }
 
     /// Whichever system call fails, the file is the old one or the new one, and no temporary file remains.
@@ -293,8 +294,8 @@ struct SchemaInstallationTests {
                 } catch {
                     let isSynced = if case .notDurable = error { false } else { true }
                     let names = try folder.names(in: "app")
-                    #expect(names == (isThere || !isSynced ? [Self.name] : []), "\(start): \(error)")
-                    if isThere { #expect(try folder.read("app/" + Self.name) == (isSynced ? "old" : "new")) }
+                    same(names, isThere || !isSynced ? [Self.name] : [], "\(start): \(error)")
+                    if isThere { try same(folder.read("app/" + Self.name), isSynced ? "old" : "new") }
                 }
             }
         }
@@ -305,7 +306,7 @@ struct SchemaInstallationTests {
         try SystemFileSystem().makeFolder(folder.path("app"))
         try folder.write("x", to: "app/.\(Self.name).abc.new")
         try Sound(in: store).installSchema()
-        #expect(try folder.names(in: "app") == [Self.name])
+        try same(folder.names(in: "app"), [Self.name])
     }
 
     @Test
@@ -328,7 +329,7 @@ struct SchemaInstallationTests {
             }
             let text = try folder.read("\(round)/" + Self.name)
             for name in ["muted", "balance", "theme", "size"] { #expect(text.contains("\"\(name)\""), "\(text)") }
-            #expect(try folder.names(in: "\(round)") == [Self.name])
+            try same(folder.names(in: "\(round)"), [Self.name])
         }
     }
 }

@@ -1,4 +1,5 @@
 import Preferences
+import TestSupport
 import Testing
 
 #if canImport(FoundationEssentials)
@@ -148,7 +149,7 @@ struct SchemaTests {
         ("plain", #"{"default": 9, "type": "integer"}"#),
     ])
     func schemaMatchesTheDeclaration(_ name: String, _ schema: String) throws {
-        #expect(try properties(of: Whole(in: .inMemory()))[name] == schema)
+        try same(properties(of: Whole(in: .inMemory()))[name], schema)
     }
 
     @Test(arguments: [
@@ -176,12 +177,12 @@ struct SchemaTests {
         ),
     ])
     func schemaHasTheOptions(_ name: String, _ schema: String) throws {
-        #expect(try properties(of: Optioned(in: .inMemory()))[name] == schema)
+        try same(properties(of: Optioned(in: .inMemory()))[name], schema)
     }
 
     @Test
     func everyPreferenceIsInTheSchemaOnce() throws {
-        #expect(try properties(of: Whole(in: .inMemory())).count == 42)
+        try same(properties(of: Whole(in: .inMemory())).count, 42)
     }
 
     @Test(arguments: Self.nativeValues)
@@ -229,10 +230,11 @@ struct SchemaTests {
     @Test
     func descriptionIsThatOfTheDeclaration() throws {
         let text = try Part(in: .inMemory()).jsonSchema()
-        #expect(
-            text == #"""
-                {"properties":{"window.width":{"default":800,"description":"In points.","minimum":0,"type":"integer"}},"type":"object"}
-                """#
+        same(
+            text,
+            #"""
+            {"properties":{"window.width":{"default":800,"description":"In points.","minimum":0,"type":"integer"}},"type":"object"}
+            """#
         )
     }
 }
