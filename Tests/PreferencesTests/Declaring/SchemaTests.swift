@@ -75,7 +75,8 @@ private struct Optioned: PreferenceGroup {
         true
     @Preference("loudness", .deprecated("set volume")) var loudness = 5
     @Preference("size", .range(0...100), .range(10...), .choices([10, 20])) var size = 10
-    @Preference("port", .check("must be even") { $0 % 2 == 0 }, .check("must not be 80") { $0 != 80 }) var port = 8080
+    @Preference("port", .check("must be even") { $0.isMultiple(of: 2) }, .check("must not be 80") { $0 != 80 })
+    var port: Int = 8080
     @Preference("server", .required) var server: String?
     @Preference("token", .secret, .title("Token"), .formerly("key"), .deprecated("sign in"), .length(1...9))
     var token: String?

@@ -56,7 +56,8 @@ struct RolloutTests {
         let (first, second) = (Rollout(percent: 0, seed: seeds.0), Rollout(percent: 0, seed: seeds.1))
         var counts = Array(repeating: 0, count: 100)
         for user in users {
-            counts[Int(first.bucket(of: user) / 100_000 * 10 + second.bucket(of: user) / 100_000)] += 1
+            let (row, column) = (first.bucket(of: user) / 100_000, second.bucket(of: user) / 100_000)
+            counts[Int(row * 10 + column)] += 1
         }
         #expect(Self.chiSquare(counts, of: users.count) < 148.2)
     }
