@@ -144,9 +144,10 @@ let package = Package(
             path: "Tests/FaultTestSupport",
             swiftSettings: settings
         ),
+        .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: settings),
         .testTarget(
             name: "DurableFileTests",
-            dependencies: ["DurableFile", "FileTestSupport", "FaultTestSupport"],
+            dependencies: ["DurableFile", "FileTestSupport", "FaultTestSupport", "TestSupport"],
             swiftSettings: settings
         ),
         .executableTarget(
@@ -164,14 +165,17 @@ let package = Package(
         .testTarget(
             name: "PreferencesTests",
             dependencies: [
-                "Preferences", "PreferencesTesting", "DurableFile", "FileTestSupport", "FaultTestSupport", "KillWriter", "PlaceProbe",
-                "torture",
+                "Preferences", "PreferencesTesting", "DurableFile", "FileTestSupport", "FaultTestSupport", "TestSupport",
+                "KillWriter", "PlaceProbe", "torture",
             ],
             swiftSettings: settings
         ),
         .testTarget(
             name: "PreferencesTestingTests",
-            dependencies: ["PreferencesTesting", "Preferences", "DurableFile", "FileTestSupport", "FaultTestSupport", "IsolationProbe"],
+            dependencies: [
+                "PreferencesTesting", "Preferences", "DurableFile", "FileTestSupport", "FaultTestSupport", "TestSupport",
+                "IsolationProbe",
+            ],
             swiftSettings: settings
         ),
         .executableTarget(

@@ -1,5 +1,6 @@
 import FaultTestSupport
 import FileTestSupport
+import TestSupport
 import Testing
 
 @testable import DurableFile
@@ -60,7 +61,7 @@ struct CompactionHazardTests {
             try log.sync()
             let text = try tests.folder.read("log")
             #expect(text.contains("b=\n"), "call \(number): \(text)")
-            #expect(log.values == ["a": "1", "c": "3"])
+            same(log.values, ["a": "1", "c": "3"])
         }
     }
 
@@ -88,7 +89,7 @@ struct CompactionHazardTests {
             _ = consume log
             while tests.worker.queue.runNextJob() {}
             let text = try tests.folder.read("log")
-            #expect(try tests.open().values == ["a": "1", "b": "2"], "call \(number): \(text)")
+            try same(tests.open().values, ["a": "1", "b": "2"], "call \(number): \(text)")
         }
     }
 
@@ -102,7 +103,7 @@ struct CompactionHazardTests {
         try log.compact()
         try appender.append("\nc=3.\n")
         while worker.queue.runNextJob() {}
-        #expect(try folder.read("log") == "a=1.\nb=2.\nc=3.\n")
+        try same(folder.read("log"), "a=1.\nb=2.\nc=3.\n")
     }
 
     // MARK: Access
@@ -151,9 +152,9 @@ struct CompactionHazardTests {
         let mode = try SystemFileSystem().status(at: folder.path("log")).mode
         try open().compact()
         for name in ["log", "log.damaged-1"] {
-            #expect(try attribute("system.posix_acl_access", of: name) == Self.list)
-            #expect(try attribute("user.note", of: name) == [7])
-            #expect(try SystemFileSystem().status(at: folder.path(name)).mode == mode)
+            try same(attribute("system.posix_acl_access", of: name), Self.list)
+            try same(attribute("user.note", of: name), [7])
+            try same(SystemFileSystem().status(at: folder.path(name)).mode, mode)
         }
     }
 
@@ -164,8 +165,8 @@ struct CompactionHazardTests {
         try SystemFileSystem().setMode(SystemFileSystem().open(folder.path("log"), for: .appending), 0o660)
         try setAttribute("system.posix_acl_default", of: "", to: Self.list)
         try open().compact()
-        #expect(try attribute("system.posix_acl_access", of: "log") == nil)
-        #expect(try SystemFileSystem().status(at: folder.path("log")).mode == 0o660)
+        try same(attribute("system.posix_acl_access", of: "log"), nil)
+        try same(SystemFileSystem().status(at: folder.path("log")).mode, 0o660)
     }
     #endif
 
@@ -176,8 +177,8 @@ struct CompactionHazardTests {
         try log.set("a", "2")
         fileSystem.begin(.init(.error(.notPermitted), calls: ["fsetxattr"]))
         #expect(throws: LogError.self) { try log.compact() }
-        #expect(try folder.read("log") == "a=1.\na=2.\n")
-        #expect(try folder.names() == ["log"])
+        try same(folder.read("log"), "a=1.\na=2.\n")
+        try same(folder.names(), ["log"])
     }
 
     // MARK: Links and mounts
@@ -197,9 +198,9 @@ struct CompactionHazardTests {
         }
         try log.compact()
         fileSystem.beforeEachCall(nil)
-        #expect(try folder.read("first") == "a=1.\na=2.\n")
-        #expect(try folder.read("second") == "b=2.\n")
-        #expect(log.values == ["b": "2"])
+        try same(folder.read("first"), "a=1.\na=2.\n")
+        try same(folder.read("second"), "b=2.\n")
+        same(log.values, ["b": "2"])
     }
 
     /// The file stays the same if the link is swapped for one that leads to it by another path.
@@ -219,8 +220,8 @@ struct CompactionHazardTests {
         }
         try log.compact()
         fileSystem.beforeEachCall(nil)
-        #expect(try folder.read("first") == "b=1.\n")
-        #expect(try folder.read("second") == "a=2.\n")
+        try same(folder.read("first"), "b=1.\n")
+        try same(folder.read("second"), "a=2.\n")
     }
 
     /// Another program removes the file, or its folder, before each of the calls.
@@ -276,7 +277,7 @@ struct CompactionHazardTests {
         var jobs = 0
         while jobs < 100, worker.queue.runNextJob() { jobs += 1 }
         #expect(jobs < 30)
-        #expect(record.errors.count == 1, "\(record.errors)")
+        same(record.errors.count, 1, "\(record.errors)")
     }
 
     /// A file that is a mount point can't be replaced.
@@ -286,8 +287,8 @@ struct CompactionHazardTests {
         let log = try open()
         fileSystem.begin(.init(.error(.inUse), isLasting: true, calls: ["rename"]))
         #expect(throws: LogError.self) { try log.compactIfDue() }
-        #expect(try folder.names() == ["log"])
-        #expect(try folder.read("log") == "a=1.\n!x\n")
+        try same(folder.names(), ["log"])
+        try same(folder.read("log"), "a=1.\n!x\n")
         fileSystem.begin()
         try log.compactIfDue()
         #expect(!fileSystem.calls.contains("rename"))

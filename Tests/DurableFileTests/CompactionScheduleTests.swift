@@ -1,5 +1,6 @@
 import FaultTestSupport
 import FileTestSupport
+import TestSupport
 import Testing
 
 @testable import DurableFile
@@ -21,7 +22,7 @@ struct CompactionScheduleTests {
         var schedule = CompactionSchedule()
         let position = position(size)
         let isChosen = schedule.mustLook(at: position) && schedule.isDue(position, live: live)
-        #expect(isChosen == isDue)
+        same(isChosen, isDue)
     }
 
     @Test
@@ -55,7 +56,7 @@ struct CompactionScheduleTests {
         var schedule = CompactionSchedule()
         for (count, growth) in [1, 2, 4, 8, 16, 16].enumerated() {
             schedule.noteFailure(position(100, damaged: 1))
-            #expect(schedule.isFailingAgain == (count > 0))
+            same(schedule.isFailingAgain, count > 0)
             #expect(!schedule.mustLook(at: position(Int64(growth) * 65_536 + 99, damaged: 1)))
             #expect(schedule.mustLook(at: position(Int64(growth) * 65_536 + 100, damaged: 1)))
         }

@@ -1,5 +1,6 @@
 import FaultTestSupport
 import FileTestSupport
+import TestSupport
 import Testing
 
 @testable import DurableFile
@@ -51,7 +52,7 @@ struct DurabilityTests {
     func releasedLogIsSyncedOnceAgain() async throws {
         let syncs = calls("fdatasync")
         try open().set("a", "1")
-        #expect(await syncs.first { _ in true } == folder.path("log"))
+        await same(syncs.first { _ in true }, folder.path("log"))
     }
 
     @Test
@@ -61,11 +62,11 @@ struct DurabilityTests {
         try log.sync()
         fileSystem.begin()
         try log.sync()
-        #expect(fileSystem.calls == [])
+        same(fileSystem.calls, [])
         try log.set("a", "2")
         fileSystem.begin()
         try log.sync()
-        #expect(fileSystem.calls == ["fdatasync"])
+        same(fileSystem.calls, ["fdatasync"])
     }
 
     /// Returns all folders on the path, from the file's own up to the root.
@@ -96,8 +97,8 @@ struct DurabilityTests {
         fileSystem.begin()
         let synced = noteSyncs()
         try log.sync()
-        #expect(fileSystem.calls.first { $0.hasSuffix("sync") } == "fdatasync")
-        #expect(synced() == foldersAbove(name))
+        same(fileSystem.calls.first { $0.hasSuffix("sync") }, "fdatasync")
+        same(synced(), foldersAbove(name))
     }
 
     @Test
@@ -149,7 +150,7 @@ struct DurabilityTests {
             try await group.waitForAll()
         }
         // One sync for the first thread, and one for the eight that came while it ran.
-        #expect(fileSystem.calls == ["fdatasync", "fdatasync"])
+        same(fileSystem.calls, ["fdatasync", "fdatasync"])
     }
 
     @Test
@@ -159,10 +160,10 @@ struct DurabilityTests {
         fileSystem.begin(.init(.error(.inputOutput), calls: ["fdatasync"]))
         for _ in 1...3 {
             let error = #expect(throws: FileSystemError.self) { try sync.sync(upTo: 1) }
-            #expect(error?.code == .inputOutput)
+            same(error?.code, .inputOutput)
         }
-        #expect(sync.restarted().failure?.code == .inputOutput)
-        #expect(fileSystem.calls == ["fdatasync"])
+        same(sync.restarted().failure?.code, .inputOutput)
+        same(fileSystem.calls, ["fdatasync"])
     }
 
     @Test
@@ -172,10 +173,10 @@ struct DurabilityTests {
         fileSystem.begin(.init(.error(.inputOutput), calls: ["fdatasync"]))
         try log.set("a", "1")
         while worker.runNextJob() {}
-        #expect(record.errors.count == 1)
+        same(record.errors.count, 1)
         #expect(fileSystem.calls.contains("rename"))
         try log.sync()
-        #expect(try folder.read("log") == "a=1.\n")
+        try same(folder.read("log"), "a=1.\n")
     }
 }
 
@@ -197,9 +198,9 @@ struct SystemFileSystemTests {
             owner: record.st_uid,
             group: record.st_gid
         )
-        #expect(try fileSystem.status(file) == status)
-        #expect(try fileSystem.status(at: folder.path("link")) == status)
-        #expect(try fileSystem.linkStatus(at: folder.path("link")).kind == .link)
+        try same(fileSystem.status(file), status)
+        try same(fileSystem.status(at: folder.path("link")), status)
+        try same(fileSystem.linkStatus(at: folder.path("link")).kind, .link)
     }
 
     @Test
@@ -209,14 +210,14 @@ struct SystemFileSystemTests {
             errno = EINTR
             return results.removeFirst()
         }
-        #expect(result == 7)
+        same(result, 7)
         let error = #expect(throws: FileSystemError.self) {
             try SystemFileSystem.retrying("call", "path") { () -> Int in
                 errno = EIO
                 return -1
             }
         }
-        #expect(error == FileSystemError("call", "path", .inputOutput))
-        #expect(error?.description == "call path: Input/output error")
+        same(error, FileSystemError("call", "path", .inputOutput))
+        same(error?.description, "call path: Input/output error")
     }
 }

@@ -1,5 +1,6 @@
 import FaultTestSupport
 import FileTestSupport
+import TestSupport
 import Testing
 
 @testable import DurableFile
@@ -91,26 +92,26 @@ struct FaultTests {
             var isUnknown = false
             if case .outcomeUnknown = failure { isUnknown = true }
             if failure == nil {
-                #expect(after == new, "\(text)")
+                same(after, new, "\(text)")
             } else if !isUnknown {
-                #expect(after == before, "\(text)")
+                same(after, before, "\(text)")
             }
             #expect(after == before || after == new, "\(text)")
-            if failure == nil || isSet && !isCatchingUp { #expect(known == after, "\(text)") }
+            if failure == nil || isSet && !isCatchingUp { same(known, after, "\(text)") }
 
             // The next call without a fault.
             if operation == .load, failure != nil { try log.load(observer: ObserverRecord().observer) }
             try log.set("y", "2")
             let last = after.merging(["y": "2"]) { $1 }
-            #expect(try stored == last, "\(text)")
-            #expect(log.values == last, "\(text)")
+            try same(stored, last, "\(text)")
+            same(log.values, last, "\(text)")
             try log.sync()
-            #expect(try stored == last, "\(text)")
+            try same(stored, last, "\(text)")
             try log.compact()
-            #expect(try stored == last, "\(text)")
+            try same(stored, last, "\(text)")
             if operation == .compactionOfDamagedFile { #expect(try damagedCopyIsThere, "\(text)") }
             let left = try folder.names().filter { $0.hasSuffix(".new") }
-            #expect(left == [], "\(text)")
+            same(left, [], "\(text)")
         }
 
         private var isSet: Bool {

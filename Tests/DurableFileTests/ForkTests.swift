@@ -2,6 +2,7 @@
 import FaultTestSupport
 import FileTestSupport
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import DurableFile
@@ -30,9 +31,9 @@ struct ForkTests {
                     return 2
                 }
             }
-            #expect(result == 0)
+            same(result, 0)
             try SystemFileSystem().unlock(handle.file)
-            #expect(try process.folder.read("log") == "a=1.\n")
+            try same(process.folder.read("log"), "a=1.\n")
         }
     }
 
@@ -53,7 +54,7 @@ struct ForkTests {
                     return isDone ? .done(0) : waits > 20 ? .done(1) : .until(.milliseconds(500))
                 }
             }
-            #expect(result == 0)
+            same(result, 0)
         }
     }
 
@@ -62,7 +63,7 @@ struct ForkTests {
     func childEndsAFirstUseForWhichAnotherThreadWaits() async {
         await #expect(processExitsWith: .success) {
             let process = try ForkingProcess()
-            #expect(try process.fork { FirstUse.result } == 0)
+            try same(process.fork { FirstUse.result }, 0)
         }
     }
 
@@ -93,9 +94,9 @@ struct ForkTests {
                 } catch { return -1 }
                 return 0
             }
-            #expect(result == 0)
+            same(result, 0)
             try log.set("c", "3")
-            #expect(log.values == ["a": "1", "b": "2", "c": "3"])
+            same(log.values, ["a": "1", "b": "2", "c": "3"])
             withExtendedLifetime(kept) {}
         }
     }
@@ -112,7 +113,7 @@ struct ForkTests {
             try log.set("a", "2")
             let kept = try SystemFileSystem().open(folder.path("log"), for: .appending)
             try log.compact()
-            #expect(try folder.read("log") == "a=2.\n")
+            try same(folder.read("log"), "a=2.\n")
             withExtendedLifetime(kept) {}
         }
     }

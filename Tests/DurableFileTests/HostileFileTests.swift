@@ -1,5 +1,6 @@
 import FaultTestSupport
 import FileTestSupport
+import TestSupport
 import Testing
 
 @testable import DurableFile
@@ -24,14 +25,14 @@ struct HostileFileTests {
     func pipeIsRefusedAtOnce() throws {
         mkfifo(folder.path("log"), 0o600)
         let error = #expect(throws: LogError.self) { try open() }
-        #expect(kind(of: error) == .pipe)
+        same(kind(of: error), .pipe)
     }
 
     @Test
     func folderIsRefused() throws {
         try SystemFileSystem().makeFolder(folder.path("log"))
         let error = #expect(throws: LogError.self) { try open() }
-        #expect(kind(of: error) == .folder)
+        same(kind(of: error), .folder)
     }
 
     #if os(Linux)
@@ -43,7 +44,7 @@ struct HostileFileTests {
     @Test(arguments: devices)
     func deviceIsRefused(_ path: String) {
         let error = #expect(throws: LogError.self) { try open(path: path) }
-        #expect(kind(of: error) == .device)
+        same(kind(of: error), .device)
     }
 
     @Test
@@ -55,10 +56,10 @@ struct HostileFileTests {
         for error in [
             #expect(throws: LogError.self) { try log.set("a", "2") },
             #expect(throws: LogError.self) { try log.catchUp() },
-        ] { #expect(kind(of: error) == .pipe) }
+        ] { same(kind(of: error), .pipe) }
         try SystemFileSystem().remove(folder.path("log"))
         try log.set("a", "3")
-        #expect(try folder.read("log") == "a=3.\n")
+        try same(folder.read("log"), "a=3.\n")
     }
 
     @Test
@@ -73,7 +74,7 @@ struct HostileFileTests {
         }
         let log = LogFile<TextContents>(path: folder.path("log"), fileSystem: fileSystem, watcher: nil)
         let error = #expect(throws: LogError.self) { try log.load(observer: record.observer) }
-        #expect(kind(of: error) == .pipe)
+        same(kind(of: error), .pipe)
         #expect(!fileSystem.calls.contains("pread"))
     }
 
@@ -86,18 +87,18 @@ struct HostileFileTests {
             Issue.record("\(String(describing: error))")
             return
         }
-        #expect(cause.code == .tooManyLinks)
+        same(cause.code, .tooManyLinks)
     }
 
     @Test
     func fileAtADanglingLinkIsCreated() throws {
         try folder.link("log", to: "new/folder/file")
         let log = try open()
-        #expect(log.values == [:])
+        same(log.values, [:])
         try log.set("a", "1")
-        #expect(try folder.read("new/folder/file") == "a=1.\n")
+        try same(folder.read("new/folder/file"), "a=1.\n")
         try log.compact()
-        #expect(try SystemFileSystem().linkStatus(at: folder.path("log")).kind == .link)
+        try same(SystemFileSystem().linkStatus(at: folder.path("log")).kind, .link)
     }
 
     @Test
@@ -107,8 +108,8 @@ struct HostileFileTests {
         #expect(log.isWritable)
         try log.set("a", "1")
         try log.sync()
-        #expect(try folder.read("new/folder/log") == "a=1.\n")
-        #expect(try SystemFileSystem().linkStatus(at: folder.path("link")).kind == .link)
+        try same(folder.read("new/folder/log"), "a=1.\n")
+        try same(SystemFileSystem().linkStatus(at: folder.path("link")).kind, .link)
     }
 
     @Test
@@ -118,8 +119,8 @@ struct HostileFileTests {
         let log = try open("link/log")
         try log.set("a", "1")
         try log.compact()
-        #expect(try SystemFileSystem().linkStatus(at: folder.path("link")).kind == .link)
-        #expect(try folder.read("real/log") == "a=1.\n")
+        try same(SystemFileSystem().linkStatus(at: folder.path("link")).kind, .link)
+        try same(folder.read("real/log"), "a=1.\n")
     }
 
     @Test
@@ -159,7 +160,7 @@ struct HostileFileTests {
         }
         fileSystem.run(as: 0)
         for path in ["log", "real/file", "real", "way"] { fileSystem.give(folder.path(path), to: 0) }
-        #expect(try open().values == ["a": "1"])
+        try same(open().values, ["a": "1"])
         fileSystem.give(folder.path(foreign), to: fileSystem.user + 1)
         if foreign == "real/file" { fileSystem.give(folder.path("log"), to: fileSystem.user + 1) }
         let error = #expect(throws: LogError.self) { try open() }
@@ -167,7 +168,7 @@ struct HostileFileTests {
             Issue.record("not that: \(String(describing: error))")
             return
         }
-        #expect(owner == fileSystem.user + 1)
+        same(owner, fileSystem.user + 1)
         for path in ["log", "real/file", "real", "way"] { fileSystem.give(folder.path(path), to: 0) }
         let log = try open()
         // No file is created if another user would own it.
@@ -192,7 +193,7 @@ struct HostileFileTests {
             return
         }
         #expect(fileSystem.now() >= .seconds(5))
-        #expect(try folder.read("log") == "a=1.\n")
+        try same(folder.read("log"), "a=1.\n")
     }
 
     /// As when another machine has replaced a file on the network.
@@ -205,7 +206,7 @@ struct HostileFileTests {
         fileSystem.begin(.init(.error(.stale), calls: [call]))
         try log.set("a", "2")
         #expect(fileSystem.isFaultMet && fileSystem.calls.contains("open"))
-        #expect(try folder.read("log") == "a=1.\na=2.\n")
+        try same(folder.read("log"), "a=1.\na=2.\n")
         fileSystem.begin(.init(.error(.stale), isLasting: true, calls: [call]))
         #expect(throws: LogError.self) { try log.set("a", "3") }
     }
@@ -243,20 +244,20 @@ struct HostileFileTests {
         fileSystem.denyWriting(code)
         let log = LogFile<TextContents>(path: folder.path("log"), fileSystem: fileSystem, watcher: nil)
         try log.load(observer: record.observer)
-        #expect(log.values == ["a": "1"])
+        same(log.values, ["a": "1"])
         try folder.append("b=1.\n", to: "log")
         try log.catchUp()
-        #expect(log.values == ["a": "1", "b": "1"])
+        same(log.values, ["a": "1", "b": "1"])
         try log.set("a", "1")
         let error = #expect(throws: LogError.self) { try log.set("a", "2") }
         guard case .readOnly(let cause) = error else {
             Issue.record("\(String(describing: error))")
             return
         }
-        #expect(cause.code == code)
+        same(cause.code, code)
         fileSystem.denyWriting(nil)
         try log.set("a", "2")
-        #expect(try folder.read("log") == "a=1.\nb=1.\na=2.\n")
+        try same(folder.read("log"), "a=1.\nb=1.\na=2.\n")
     }
 
     @Test
@@ -267,14 +268,14 @@ struct HostileFileTests {
         log.core.withLock { $0.longestLine = 1 << 20 }
         try appender.append(String(repeating: "x", count: (1 << 20) + 1))
         try log.catchUp()
-        #expect(record.damage == [])
+        same(record.damage, [])
         try appender.append("\nb=2.\n")
         try log.catchUp()
-        #expect(record.damage.map(\.line) == [2])
-        #expect(log.values == ["a": "1", "b": "2"])
+        same(record.damage.map(\.line), [2])
+        same(log.values, ["a": "1", "b": "2"])
         try log.set("c", "3")
         try log.core.withLock { core throws(LogError) in try core.reload() }
-        #expect(log.values == ["a": "1", "b": "2", "c": "3"])
+        same(log.values, ["a": "1", "b": "2", "c": "3"])
     }
 
     @Test
@@ -291,7 +292,7 @@ struct HostileFileTests {
             try log.load(observer: record.observer)
             try log.set("z", "1")
             try log.catchUp()
-            #expect(try open("log\(count)").values == log.values)
+            try same(open("log\(count)").values, log.values)
             #expect(try folder.read("log\(count)").utf8.starts(with: part.utf8))
         }
     }

@@ -1,5 +1,6 @@
 import DurableFile
 import FileTestSupport
+import TestSupport
 import Testing
 
 struct LockTests {
@@ -7,8 +8,8 @@ struct LockTests {
     func heldLockIsNotAvailable() {
         let lock = Lock(1)
         let inner = lock.withLock { _ in lock.withLockIfAvailable { $0 } }
-        #expect(inner == nil)
-        #expect(lock.withLockIfAvailable { $0 } == 1)
+        same(inner, nil)
+        same(lock.withLockIfAvailable { $0 }, 1)
     }
 
     /// More threads than most machines have processors: some are interrupted while they hold the lock, others sleep.
@@ -30,7 +31,7 @@ struct LockTests {
                 #expect(isStarted)
             }
         }
-        #expect(sum.withLock { $0 } == threads * uses)
-        #expect(tries.withLock { $0.done + $0.refused } == threads * uses)
+        same(sum.withLock { $0 }, threads * uses)
+        same(tries.withLock { $0.done + $0.refused }, threads * uses)
     }
 }

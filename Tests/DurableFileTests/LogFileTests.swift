@@ -1,5 +1,6 @@
 import FaultTestSupport
 import FileTestSupport
+import TestSupport
 import Testing
 
 @testable import DurableFile
@@ -41,7 +42,7 @@ struct LogFileTests {
         try log.load(observer: observer)
         try folder.append("a=1.\n", to: "log")
         var order = calls.makeAsyncIterator()
-        #expect(await order.next() == "changed")
+        await same(order.next(), "changed")
         for _ in 1...3 { log.notifyInBackground(of: .busy(path: "log", waited: .zero)) }
         // Its turn is after those of jobs that were scheduled for the errors.
         let (jobs, ran) = AsyncStream.makeStream(of: Void.self)
@@ -49,7 +50,7 @@ struct LogFileTests {
         _ = await jobs.first { true }
         isOpen.withLock { $0 = true }
         gate.signal { $0 = true }
-        for _ in 1...3 { #expect(await order.next() == "failed") }
+        for _ in 1...3 { await same(order.next(), "failed") }
     }
 
     @Test
@@ -62,18 +63,18 @@ struct LogFileTests {
         }
         func next() -> Int? { background.nextReport()?.0.errors.count }
         var answers = [mustSchedule(), mustSchedule()]
-        #expect(answers == [true, false], "one job makes both")
+        same(answers, [true, false], "one job makes both")
         answers = [background.beginReporting(), mustSchedule(), background.beginReporting()]
-        #expect(answers == [true, false, false])
+        same(answers, [true, false, false])
         var counts = [next(), next()]
-        #expect(counts == [3, nil])
+        same(counts, [3, nil])
         answers = [mustSchedule(), background.beginReporting()]
-        #expect(answers == [true, true])
+        same(answers, [true, true])
         counts = [next()]
         answers = [mustSchedule()]
         #expect(counts == [1] && answers == [false], "it is repeated")
         counts = [next(), next()]
-        #expect(counts == [1, nil])
+        same(counts, [1, nil])
     }
 
     @Test
@@ -111,7 +112,7 @@ struct LogFileTests {
         let log = try open("a/b/log")
         try log.catchUp()
         try log.append({ _ in nil }, commit: { _ in })
-        #expect(try folder.names() == [])
+        try same(folder.names(), [])
     }
 
     /// So that the file system of a program that only reads can be mounted read-only.
@@ -122,12 +123,12 @@ struct LogFileTests {
         func mode() throws -> Int32 {
             try fcntl(#require(log.core.withLock { $0.current }).file.descriptor, F_GETFL) & O_ACCMODE
         }
-        #expect(try mode() == O_RDONLY)
+        try same(mode(), O_RDONLY)
         try log.catchUp()
-        #expect(try mode() == O_RDONLY)
+        try same(mode(), O_RDONLY)
         try log.set("x", "2")
-        #expect(try mode() == O_RDWR)
-        #expect(try folder.read("log") == "x=1.\nx=2.\n")
+        try same(mode(), O_RDWR)
+        try same(folder.read("log"), "x=1.\nx=2.\n")
     }
 
     /// A file that took the place before the first write is read first, and the write goes to it.
@@ -138,18 +139,18 @@ struct LogFileTests {
         try SystemFileSystem().rename(folder.path("log"), to: folder.path("old"))
         if !isRemoved { try folder.write("y=1.\n", to: "log") }
         try log.set("x", "2")
-        #expect(try folder.read("old") == "x=1.\n")
-        #expect(try folder.read("log") == (isRemoved ? "x=2.\n" : "y=1.\nx=2.\n"))
+        try same(folder.read("old"), "x=1.\n")
+        try same(folder.read("log"), isRemoved ? "x=2.\n" : "y=1.\nx=2.\n")
     }
 
     @Test
     func firstLineMakesFoldersAndFileForTheUserAlone() throws {
         let log = try open("a/b/log")
         try log.set("x", "1")
-        #expect(try folder.read("a/b/log") == "x=1.\n")
-        #expect(try SystemFileSystem().status(at: folder.path("a")).mode == 0o700)
-        #expect(try SystemFileSystem().status(at: folder.path("a/b")).mode == 0o700)
-        #expect(try SystemFileSystem().status(at: folder.path("a/b/log")).mode == 0o600)
+        try same(folder.read("a/b/log"), "x=1.\n")
+        try same(SystemFileSystem().status(at: folder.path("a")).mode, 0o700)
+        try same(SystemFileSystem().status(at: folder.path("a/b")).mode, 0o700)
+        try same(SystemFileSystem().status(at: folder.path("a/b/log")).mode, 0o600)
     }
 
     @Test
@@ -157,10 +158,10 @@ struct LogFileTests {
         let (first, second) = (try open(), try open())
         try first.set("x", "1")
         try second.set("y", "2")
-        #expect(second.values == ["x": "1", "y": "2"])
+        same(second.values, ["x": "1", "y": "2"])
         try first.catchUp()
-        #expect(first.values == second.values)
-        #expect(try open().values == second.values)
+        same(first.values, second.values)
+        try same(open().values, second.values)
     }
 
     @Test
@@ -170,25 +171,25 @@ struct LogFileTests {
         try second.set("x", "2")
         // `first` still has this value in memory, but it has to be written.
         try first.set("x", "1")
-        #expect(try open().values == ["x": "1"])
+        try same(open().values, ["x": "1"])
         try first.set("x", "1")
-        #expect(try folder.read("log") == "x=1.\nx=2.\nx=1.\n")
+        try same(folder.read("log"), "x=1.\nx=2.\nx=1.\n")
     }
 
     @Test
     func unfinishedLineCountsOnlyWhenComplete() throws {
         try folder.write("x=1.\ny=2", to: "log")
         let log = try open()
-        #expect(log.values == ["x": "1"])
+        same(log.values, ["x": "1"])
         try folder.append(".", to: "log")
         try log.catchUp()
-        #expect(log.values == ["x": "1", "y": "2"])
+        same(log.values, ["x": "1", "y": "2"])
         try folder.append("3.", to: "log")
         try log.catchUp()
-        #expect(log.values == ["x": "1", "y": "2.3"])
+        same(log.values, ["x": "1", "y": "2.3"])
         try folder.write("x=1.\n", to: "log")
         try log.catchUp()
-        #expect(log.values == ["x": "1"])
+        same(log.values, ["x": "1"])
     }
 
     @Test
@@ -197,9 +198,9 @@ struct LogFileTests {
         let fileSystem = FaultyFileSystem()
         let log = try open("log", fileSystem)
         try log.set("z", "3")
-        #expect(try folder.read("log") == "x=1.\ny=2\nz=3.\n")
-        #expect(log.values == ["x": "1", "z": "3"])
-        #expect(record.damage.map(\.line) == [2])
+        try same(folder.read("log"), "x=1.\ny=2\nz=3.\n")
+        same(log.values, ["x": "1", "z": "3"])
+        same(record.damage.map(\.line), [2])
     }
 
     @Test
@@ -213,8 +214,8 @@ struct LogFileTests {
             do { try folder.append("2.\n", to: "log") } catch { Issue.record(error) }
         }
         try log.set("z", "3")
-        #expect(try folder.read("log") == "y=2.\nz=3.\n")
-        #expect(log.values == ["y": "2", "z": "3"])
+        try same(folder.read("log"), "y=2.\nz=3.\n")
+        same(log.values, ["y": "2", "z": "3"])
         #expect(record.damage.isEmpty)
     }
 
@@ -228,10 +229,10 @@ struct LogFileTests {
             do { try folder.append(lines + "x=9.\n", to: "log") } catch { Issue.record(error) }
         }
         try log.set("x", "1")
-        #expect(try folder.read("log") == "x=0.\n\(lines)x=9.\nx=1.\n")
+        try same(folder.read("log"), "x=0.\n\(lines)x=9.\nx=1.\n")
         fileSystem.beforeEachCall(nil)
-        #expect(try log.values == open().values)
-        #expect(log.values["x"] == "1")
+        try same(log.values, open().values)
+        same(log.values["x"], "1")
     }
 
     @Test
@@ -245,10 +246,10 @@ struct LogFileTests {
             do { try folder.append("y=", to: "log") } catch { Issue.record(error) }
         }
         try log.set("x", "1")
-        #expect(try folder.read("log") == "x=0.\ny=x=1.\nx=1.\n")
-        #expect(record.damage.map(\.line) == [2])
-        #expect(log.values == ["x": "1"])
-        #expect(try log.values == open().values)
+        try same(folder.read("log"), "x=0.\ny=x=1.\nx=1.\n")
+        same(record.damage.map(\.line), [2])
+        same(log.values, ["x": "1"])
+        try same(log.values, open().values)
     }
 
     @Test
@@ -258,9 +259,9 @@ struct LogFileTests {
         try SystemFileSystem().rename(folder.path("log"), to: folder.path("log~"))
         try folder.write("y=2.\n", to: "log")
         try log.set("z", "3")
-        #expect(log.values == ["y": "2", "z": "3"])
-        #expect(try folder.read("log~") == "x=1.\n")
-        #expect(try folder.read("log") == "y=2.\nz=3.\n")
+        same(log.values, ["y": "2", "z": "3"])
+        try same(folder.read("log~"), "x=1.\n")
+        try same(folder.read("log"), "y=2.\nz=3.\n")
     }
 
     @Test
@@ -269,12 +270,12 @@ struct LogFileTests {
         try log.set("x", "1")
         try SystemFileSystem().remove(folder.path("log"))
         try log.catchUp()
-        #expect(log.values == [:])
+        same(log.values, [:])
         try log.set("y", "2")
-        #expect(try folder.read("log") == "y=2.\n")
+        try same(folder.read("log"), "y=2.\n")
         try SystemFileSystem().remove(folder.path("log"))
         try log.set("y", "3")
-        #expect(try folder.read("log") == "y=3.\n")
+        try same(folder.read("log"), "y=3.\n")
     }
 
     @Test(arguments: ["", "x=7.\n", "x=1.\ny=3.\n", "x=1.\ny=2.\nz=3.\n", "a=1.\nb=2.\nc=3.\nd=4.\n"])
@@ -284,21 +285,21 @@ struct LogFileTests {
         try log.set("y", "2")
         try folder.truncate("log", andWrite: text)
         try log.catchUp()
-        #expect(try log.values == open().values)
+        try same(log.values, open().values)
         try log.set("w", "5")
-        #expect(try log.values == open().values)
+        try same(log.values, open().values)
     }
 
     @Test
     func damagedLinesAreReportedOnceByNumber() throws {
         try folder.write("x=1.\n!a\n\n\r\ny=2.\nb!\n", to: "log")
         let log = try open()
-        #expect(log.values == ["x": "1", "y": "2"])
-        #expect(record.damage.map(\.line) == [2, 6])
+        same(log.values, ["x": "1", "y": "2"])
+        same(record.damage.map(\.line), [2, 6])
         try SystemFileSystem().rename(folder.path("log"), to: folder.path("log~"))
         try folder.write("!a\nx=1.\n!c\n", to: "log")
         try log.catchUp()
-        #expect(record.damage.map(\.line) == [2, 6, 3])
+        same(record.damage.map(\.line), [2, 6, 3])
     }
 
     @Test
@@ -310,11 +311,11 @@ struct LogFileTests {
             #expect(throws: LogError.self) { try log.set("x", "2") }
             #expect(throws: LogError.self) { try log.catchUp() }
         }
-        #expect(try folder.read("log") == "x=1.\ny=2.\nrefuse\n")
+        try same(folder.read("log"), "x=1.\ny=2.\nrefuse\n")
         #expect(throws: LogError.self) { try open() }
         try folder.write("x=5.\n", to: "log")
         try log.set("x", "2")
-        #expect(try folder.read("log") == "x=5.\nx=2.\n")
+        try same(folder.read("log"), "x=5.\nx=2.\n")
     }
 
     @Test
@@ -331,10 +332,10 @@ struct LogFileTests {
             return
         }
         #expect(fileSystem.now() >= .seconds(5))
-        #expect(other.values == ["x": "1"])
+        same(other.values, ["x": "1"])
         try SystemFileSystem().unlock(holder)
         try other.set("x", "2")
-        #expect(try folder.read("log") == "x=1.\nx=2.\n")
+        try same(folder.read("log"), "x=1.\nx=2.\n")
     }
 
     /// While a thread waits for the lock that another process holds, the others use the log.
@@ -350,7 +351,7 @@ struct LogFileTests {
         fileSystem.beforeEachSleep { [folder] in
             guard pauses.next() == 10 else { return }
             // Called on the waiting thread, so that a lock it holds would never be free.
-            #expect(log.core.withLockIfAvailable { _ in true } == true)
+            same(log.core.withLockIfAvailable { _ in true }, true)
             #expect(log.isWritable && log.values == ["x": "1"])
             do {
                 try folder.append("y=2.\n", to: "log")
@@ -369,6 +370,6 @@ struct LogFileTests {
         let log = try open()
         try log.set("x", value)
         try log.set("y", "1")
-        #expect(try open().values == ["x": value, "y": "1"])
+        try same(open().values, ["x": value, "y": "1"])
     }
 }

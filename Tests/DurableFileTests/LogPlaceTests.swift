@@ -1,5 +1,6 @@
 import FaultTestSupport
 import FileTestSupport
+import TestSupport
 import Testing
 
 @testable import DurableFile
@@ -48,12 +49,12 @@ struct LogPlaceTests {
         // Once it is known to exist, its values stay.
         fileSystem.end()
         try log.catchUp()
-        #expect(log.values == ["a": "1"])
+        same(log.values, ["a": "1"])
         fileSystem.begin(
             .init(.error(.accessDenied), isLasting: true, calls: ["stat", "lstat"], path: folder.path("log"))
         )
         #expect(throws: LogError.self) { try log.catchUp() }
-        #expect(log.values == ["a": "1"])
+        same(log.values, ["a": "1"])
     }
 
     @Test
@@ -76,7 +77,7 @@ struct LogPlaceTests {
         let path = folder.path("closed/log")
         fileSystem.begin(.init(.error(.accessDenied), isLasting: true, calls: ["lstat"], path: path))
         let entries = try LogPath(path: path).walk(fileSystem).entries
-        #expect(entries.last == WatchedEntry(folder: folder.path, name: "closed"))
+        same(entries.last, WatchedEntry(folder: folder.path, name: "closed"))
     }
 
     // MARK: Owners
@@ -91,11 +92,11 @@ struct LogPlaceTests {
         for path in ["own", "own/file", "own/log"] { fileSystem.give(folder.path(path), to: 1000) }
         fileSystem.give(folder.path("own" + (foreign.isEmpty ? "" : "/\(foreign)")), to: 1001)
         if foreign == "file" { fileSystem.give(folder.path("own/log"), to: 1001) }
-        #expect(try open("own/log").values == ["a": "1"])
+        try same(open("own/log").values, ["a": "1"])
         try SystemFileSystem().setMode(try SystemFileSystem().open(folder.path("own"), for: .folder), 0o1777)
         try SystemFileSystem().setMode(try SystemFileSystem().open(folder.path, for: .folder), 0o1777)
         #expect(throws: LogError.self) { try open("own/log") }
-        #expect(try open("own/log", trustsOwners: true).values == ["a": "1"])
+        try same(open("own/log", trustsOwners: true).values, ["a": "1"])
     }
 
     /// Folders and a file that another user has created in a folder like `/tmp`, and own links to them.
@@ -123,7 +124,7 @@ struct LogPlaceTests {
         // What this user has made there is where that one lets others write.
         fileSystem.give(folder.path("open/theirs"), to: 1000)
         for name in ["open/file", "to file"] { fileSystem.give(folder.path(name), to: 1000) }
-        #expect(try open(path).values == ["a": "1"])
+        try same(open(path).values, ["a": "1"])
     }
 
     @Test
@@ -134,7 +135,7 @@ struct LogPlaceTests {
         #expect(throws: LogError.self) { try open() }
         let log = try open(trustsOwners: true)
         try log.set("b", "2")
-        #expect(try folder.read("log") == "a=1.\nb=2.\n")
+        try same(folder.read("log"), "a=1.\nb=2.\n")
     }
 
     @Test
@@ -142,7 +143,7 @@ struct LogPlaceTests {
         try folder.write("a=1.\n", to: "log")
         fileSystem.run(as: 0, overflowUser: 65534)
         fileSystem.give(folder.path("log"), to: 65534)
-        #expect(try open().values == ["a": "1"])
+        try same(open().values, ["a": "1"])
         fileSystem.give(folder.path("log"), to: 1000)
         #expect(throws: LogError.self) { try open() }
     }
@@ -154,10 +155,10 @@ struct LogPlaceTests {
         try system.setMode(try system.open(folder.path("shared"), for: .folder), mode)
         let log = try open("shared/log")
         try log.set("a", "1")
-        #expect(try system.status(at: folder.path("shared/log")).mode == expected)
+        try same(system.status(at: folder.path("shared/log")).mode, expected)
         try log.set("a", "2")
         try log.compact()
-        #expect(try system.status(at: folder.path("shared/log")).mode == expected)
+        try same(system.status(at: folder.path("shared/log")).mode, expected)
     }
 
     /// The file of another user, whose mode only that one can change.
@@ -169,7 +170,7 @@ struct LogPlaceTests {
         let log = try open("shared/log")
         fileSystem.begin(.init(.error(.notPermitted), isLasting: true, calls: ["fchmod"]))
         try log.set("a", "1")
-        #expect(try folder.read("shared/log") == "a=1.\n")
+        try same(folder.read("shared/log"), "a=1.\n")
     }
 
     // MARK: Files of another kind
@@ -181,7 +182,7 @@ struct LogPlaceTests {
         try log.adopt(with: Array("b=2.\n".utf8))
         try log.adopt(with: Array("c=2.\n".utf8))
         try log.set("a", "1")
-        #expect(try folder.read("log") == "!x\nb=2.\na=1.\n")
+        try same(folder.read("log"), "!x\nb=2.\na=1.\n")
     }
 
     @Test(arguments: [
@@ -203,7 +204,7 @@ struct LogPlaceTests {
         // It is used as soon as it has one.
         try folder.append((text.hasSuffix("\n") ? "" : "\n") + "b=2.\n", to: "log")
         try log.set("a", "1")
-        #expect(log.values == ["a": "1", "b": "2"])
+        same(log.values, ["a": "1", "b": "2"])
     }
 
     /// The first line as a loss of power might leave it.
@@ -213,7 +214,7 @@ struct LogPlaceTests {
         let log = try open()
         try log.set("b", "2")
         try log.compact()
-        #expect(log.values == ["b": "2"])
+        same(log.values, ["b": "2"])
     }
 
     // MARK: Programs that save in place
@@ -246,10 +247,10 @@ struct LogPlaceTests {
             do { try folder.append("a=2.\nb=2.\n", to: "log") } catch { Issue.record(error) }
         }
         try log.catchUp()
-        #expect(log.values == ["a": "1", "b": "1"])
+        same(log.values, ["a": "1", "b": "1"])
         try log.set("c", "3")
-        #expect(try folder.read("log") == "a=2.\nb=2.\nc=3.\n")
-        #expect(log.values == ["a": "2", "b": "2", "c": "3"])
+        try same(folder.read("log"), "a=2.\nb=2.\nc=3.\n")
+        same(log.values, ["a": "2", "b": "2", "c": "3"])
     }
 
     /// A refresh doesn't wait for the watcher to find what the size of a file doesn't show.
@@ -261,7 +262,7 @@ struct LogPlaceTests {
         try system.truncate(try system.open(folder.path("log"), for: .appending), to: 0)
         try folder.append("a=2.\nb=1.\n", to: "log")
         try log.catchUp()
-        #expect(log.values == ["a": "2", "b": "1"])
+        same(log.values, ["a": "2", "b": "1"])
     }
 
     @Test
@@ -296,7 +297,7 @@ struct LogPlaceTests {
         let begin = fileSystem.now()
         try log.set("b", "2")
         #expect(fileSystem.now() == begin && log.values == ["b": "2"])
-        #expect(try folder.read("log") == "b=2.\n")
+        try same(folder.read("log"), "b=2.\n")
     }
 
     @Test
@@ -306,9 +307,9 @@ struct LogPlaceTests {
         try truncate()
         let begin = fileSystem.now()
         try log.catchUp()
-        #expect(log.values == ["a": "1"])
+        same(log.values, ["a": "1"])
         try log.set("b", "2")
-        #expect(log.values == ["b": "2"])
+        same(log.values, ["b": "2"])
         #expect(fileSystem.now() - begin >= .seconds(1))
     }
 
@@ -321,7 +322,7 @@ struct LogPlaceTests {
             guard call == "pread", reads.next() == 2 else { return }
             do { try folder.truncate("log", andWrite: "name0=2.\n") } catch { Issue.record(error) }
         }
-        #expect(try open().values == ["name0": "2"])
+        try same(open().values, ["name0": "2"])
     }
 
     // MARK: Programs that keep the old file open
@@ -330,10 +331,10 @@ struct LogPlaceTests {
     @Test
     func aNameMayBeginWithACombiningMark() throws {
         let name = "\u{308}log"
-        #expect(LogPath(path: "/folder/\(name)").sibling("other") == "/folder/other")
+        same(LogPath(path: "/folder/\(name)").sibling("other"), "/folder/other")
         _ = try open(name)
         let walk = try LogPath(path: folder.path(name)).walk()
-        #expect(walk.entries.last?.name == name)
+        same(walk.entries.last?.name, name)
         #expect(walk.real.utf8.suffix(name.utf8.count + 1).elementsEqual("/\(name)".utf8))
     }
 
@@ -347,10 +348,10 @@ struct LogPlaceTests {
         for _ in 1...50 { #expect(worker.queue.runNextJob()) }
         try appender?.append("b=2.\nc=")
         for _ in 1...50 { #expect(worker.queue.runNextJob()) }
-        #expect(try folder.read("log") == "a=3.\nb=2.\n")
+        try same(folder.read("log"), "a=3.\nb=2.\n")
         try appender?.append("3.\nd=4.")
         appender = nil
         while worker.queue.runNextJob() {}
-        #expect(try folder.read("log") == "a=3.\nb=2.\nc=3.\nd=4.\n")
+        try same(folder.read("log"), "a=3.\nb=2.\nc=3.\nd=4.\n")
     }
 }

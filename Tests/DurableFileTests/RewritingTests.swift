@@ -1,5 +1,6 @@
 import FaultTestSupport
 import FileTestSupport
+import TestSupport
 import Testing
 
 @testable import DurableFile
@@ -58,7 +59,7 @@ struct RewritingTests {
         let log = try open(cause)
         let before = try identity()
         try log.compact()
-        #expect(try folder.read("place/log") == "a=9.\nb=1.\n")
+        try same(folder.read("place/log"), "a=9.\nb=1.\n")
         #expect(try identity() == before && folder.names(in: "place") == ["log"])
         try log.set("c", "2")
         try log.sync()
@@ -70,7 +71,7 @@ struct RewritingTests {
         let log = try open(.linked)
         try log.compact()
         try log.set("c", "2")
-        #expect(try folder.read("other") == "a=9.\nb=1.\nc=2.\n")
+        try same(folder.read("other"), "a=9.\nb=1.\nc=2.\n")
     }
 
     /// Whichever call fails, all values are in the file, and the next calls work.
@@ -88,12 +89,12 @@ struct RewritingTests {
                 #expect(error.cause != nil, "\(error)")
             }
             tests.fileSystem.end()
-            #expect(try tests.stored == values, "call \(number)")
+            try same(tests.stored, values, "call \(number)")
             try log.set("c", "2")
             try log.sync()
             try log.compact()
-            #expect(try tests.stored == values.merging(["c": "2"]) { $1 }, "call \(number)")
-            #expect(log.values == (try tests.stored), "call \(number)")
+            try same(tests.stored, values.merging(["c": "2"]) { $1 }, "call \(number)")
+            try same(log.values, tests.stored, "call \(number)")
         }
     }
 
@@ -113,7 +114,7 @@ struct RewritingTests {
         }
         try log.compact()
         fileSystem.beforeEachCall(nil)
-        #expect(cuts.value == 1)
+        same(cuts.value, 1)
     }
 
     /// The calls of a compaction in which nothing else happens.
@@ -157,11 +158,11 @@ struct RewritingTests {
         for (number, call) in try Self.calls().enumerated() where call != "ftruncate" {
             let tests = try RewritingTests()
             let log = try Self.compact(before: number, tests) { try $0.append(line, to: "place/log") }
-            #expect(try tests.stored == expected, "call \(number), \(call)")
+            try same(tests.stored, expected, "call \(number), \(call)")
             try log.catchUp()
-            #expect(log.values == expected, "call \(number), \(call)")
+            same(log.values, expected, "call \(number), \(call)")
             try log.compact()
-            #expect(try tests.stored == expected, "call \(number), \(call)")
+            try same(tests.stored, expected, "call \(number), \(call)")
         }
     }
 
@@ -225,7 +226,7 @@ struct RewritingTests {
             let isLost = call == "pwrite" && stored["a"] == "9" && stored["b"] != nil
             #expect(stored == saved || isLost, "call \(number), \(call): \(stored)")
             try log.catchUp()
-            #expect(log.values == stored, "call \(number), \(call)")
+            same(log.values, stored, "call \(number), \(call)")
         }
     }
 
@@ -254,9 +255,9 @@ struct RewritingTests {
         let log = try open(.mounted)
         try folder.append("a=11.", to: "place/log")
         try log.compact()
-        #expect(try folder.read("place/log") == "a=9.\nb=1.\na=11.\n")
+        try same(folder.read("place/log"), "a=9.\nb=1.\na=11.\n")
         try log.set("b", "2")
-        #expect(try stored == ["a": "11", "b": "2"])
+        try same(stored, ["a": "11", "b": "2"])
     }
 
     @Test
@@ -275,7 +276,7 @@ struct RewritingTests {
             while worker.queue.runNextJob() {}
         }
         #expect(cause.code == .notPermitted && record.errors.count == 1)
-        #expect(try stored.count == 3)
+        try same(stored.count, 3)
     }
 
     @Test
@@ -285,7 +286,7 @@ struct RewritingTests {
         #expect(throws: LogError.self) { try log.sync() }
         fileSystem.end()
         try log.sync()
-        #expect(try stored == ["a": "9", "b": "1"])
+        try same(stored, ["a": "9", "b": "1"])
     }
 
     // MARK: Copies of lines that can't be read
@@ -299,8 +300,8 @@ struct RewritingTests {
             try log.compact()
         }
         let names = try folder.names(in: "place").filter { $0 != "log" }
-        #expect(names == (3...12).map { "log.damaged-\($0)" }.sorted())
-        #expect(try folder.read("place/log.damaged-12") == "!12\n")
+        same(names, (3...12).map { "log.damaged-\($0)" }.sorted())
+        try same(folder.read("place/log.damaged-12"), "!12\n")
     }
 
     @Test
@@ -310,7 +311,7 @@ struct RewritingTests {
         try folder.append("!1\n", to: "place/log")
         try log.catchUp()
         try log.compact()
-        #expect(try folder.names(in: "place").sorted() == ["log", "log.damaged-1", "log.damaged-9223372036854775807"])
+        try same(folder.names(in: "place").sorted(), ["log", "log.damaged-1", "log.damaged-9223372036854775807"])
     }
 
     @Test(arguments: [
@@ -318,6 +319,6 @@ struct RewritingTests {
         ("l2", "l2.damaged-3", 3),
     ])
     func numberOfACopyIsThatOfItsName(_ name: String, _ copy: String, _ number: Int?) {
-        #expect(LogPath(path: "/x/\(name)").damagedNumber(copy) == number)
+        same(LogPath(path: "/x/\(name)").damagedNumber(copy), number)
     }
 }

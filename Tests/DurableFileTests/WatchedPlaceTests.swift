@@ -1,5 +1,6 @@
 import FaultTestSupport
 import FileTestSupport
+import TestSupport
 import Testing
 
 @testable import DurableFile
@@ -58,12 +59,12 @@ struct WatchedPlaceTests {
         let blank = WatchFinding(isBlank: true, isBeingSaved: true, hasChanges: false)
         let half = WatchFinding(isBlank: false, isBeingSaved: true, hasChanges: false)
         let whole = WatchFinding(isBlank: false, hasChanges: true)
-        #expect(deadline(after: [(.content, blank)]) == .seconds(1))
-        #expect(deadline(after: [(.content, blank), (.content, half)]) == .seconds(1))
-        #expect(deadline(after: [(.content, blank), (.closed, blank)]) == .milliseconds(100))
-        #expect(deadline(after: [(.content, blank), (.content, half), (.closed, half)]) == .milliseconds(10))
-        #expect(deadline(after: [(.content, blank), (.content, whole)]) == .milliseconds(10))
-        #expect(deadline(after: [(.name, WatchFinding(isBlank: true, hasChanges: false))]) == .milliseconds(100))
+        same(deadline(after: [(.content, blank)]), .seconds(1))
+        same(deadline(after: [(.content, blank), (.content, half)]), .seconds(1))
+        same(deadline(after: [(.content, blank), (.closed, blank)]), .milliseconds(100))
+        same(deadline(after: [(.content, blank), (.content, half), (.closed, half)]), .milliseconds(10))
+        same(deadline(after: [(.content, blank), (.content, whole)]), .milliseconds(10))
+        same(deadline(after: [(.name, WatchFinding(isBlank: true, hasChanges: false))]), .milliseconds(100))
     }
 
     /// The look after an event, as the watcher has it.
@@ -82,7 +83,7 @@ struct WatchedPlaceTests {
         #expect(try look(.appended)?.isBeingSaved == true && log.values == ["a": "1", "b": "2"])
         #expect(try look(.compared(whole: true, isIdle: true))?.isBeingSaved == false && log.values == ["a": "2"])
         try system.remove(folder.path("log"))
-        #expect(try look(.appended)?.isBeingSaved == false)
+        try same(look(.appended)?.isBeingSaved, false)
     }
 
     // MARK: Polling
@@ -118,8 +119,8 @@ struct WatchedPlaceTests {
         for poll in 1...WatcherState.pollsBeforeArming {
             hits = state.touched(by: [], at: WatcherState.pollInterval * poll, fileSystem)
         }
-        #expect(hits[number] == .init(isWhole: true))
+        same(hits[number], .init(isWhole: true))
         _ = state.touched(by: [], at: WatcherState.pollInterval * (WatcherState.pollsBeforeArming + 1), fileSystem)
-        #expect(state.deadline == nil)
+        same(state.deadline, nil)
     }
 }

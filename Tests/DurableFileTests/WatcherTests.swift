@@ -1,5 +1,6 @@
 import FaultTestSupport
 import FileTestSupport
+import TestSupport
 import Testing
 
 @testable import DurableFile
@@ -129,7 +130,7 @@ struct WatcherTests {
         let filler = Self.largeFiller
         try folder.write("a=1.\n" + filler, to: "log")
         let log = try open()
-        #expect(log.values.count == 601)
+        same(log.values.count, 601)
         try folder.overwrite("log", with: "a=2.\n")
         await record.wait { log.fetch()["a"] == "2" }
     }
@@ -170,21 +171,21 @@ struct WatcherTests {
         func look() throws -> Bool? {
             try log.core.withLock { core throws(LogError) in try core.check(.appended) }?.isComplete
         }
-        #expect(try look() == false, "nothing shows what happened")
+        try same(look(), false, "nothing shows what happened")
         let appender = try FileSystemAppender(path: folder.path("log"))
         for text in ["b=2.\n", "c=3.\nd=4.\n"] {
             try appender.append(text)
-            #expect(try look() == true)
-            #expect(try look() == false)
+            try same(look(), true)
+            try same(look(), false)
         }
         try log.set("a", "2")
-        #expect(try look() == true)
+        try same(look(), true)
         try appender.append("e=5")
-        #expect(try look() == false, "the line has no end yet")
+        try same(look(), false, "the line has no end yet")
         try appender.append(".\n")
-        #expect(try look() == true)
+        try same(look(), true)
         try folder.truncate("log", andWrite: "a=1.\n")
-        #expect(try look() == false)
+        try same(look(), false)
     }
 
     @Test
@@ -194,15 +195,15 @@ struct WatcherTests {
         let grown = WatchFinding(isBlank: false, hasChanges: true, isComplete: true)
         let (number, _) = state.add(folder.path("log"), { _ in grown }, fileSystem)
         state.note(number, .init(isWhole: false), grown, at: .zero)
-        #expect(state.deadline == nil)
+        same(state.deadline, nil)
         state.note(number, .init(isWhole: true), grown, at: .zero)
-        #expect(state.deadline == QuietTimer.quiet)
+        same(state.deadline, QuietTimer.quiet)
         state.note(number, .init(isWhole: false), grown, at: .milliseconds(5))
-        #expect(state.deadline == .milliseconds(15), "it is not at rest")
+        same(state.deadline, .milliseconds(15), "it is not at rest")
         let idle = state.idle(at: .milliseconds(15), except: [:])
         #expect(idle == [number: .init(isWhole: true)] && state.deadline == nil)
         state.note(number, .init(isWhole: false), nil, at: .milliseconds(20))
-        #expect(state.deadline == .milliseconds(30), "it could not be looked at")
+        same(state.deadline, .milliseconds(30), "it could not be looked at")
     }
 
     @Test
@@ -385,13 +386,13 @@ struct WatcherTests {
         )
         #expect(thread != nil && state.queue == nil && !fileSystem.calls.contains("inotify_init1"))
         let due = state.deadline
-        #expect(due.map { $0 >= begin + .milliseconds(50) } == true)
+        same(due.map { $0 >= begin + .milliseconds(50) }, true)
         #expect(state.started(at: begin, fileSystem).isEmpty && state.queue == nil)
         let hits = state.started(at: due ?? .zero, fileSystem)
         #expect(hits == [number: WatcherState.Hit(isWhole: true)] && state.queue != nil && state.deadline == nil)
         #expect(state.started(at: due ?? .zero, fileSystem).isEmpty)
         _ = state.add(folder.path("later"), { _ in WatchFinding(isBlank: true, hasChanges: false) }, fileSystem)
-        #expect(state.deadline == nil)
+        same(state.deadline, nil)
     }
 
     /// The watcher might look at a file before its log has read it. It must not remove the damage, which `load` reports
@@ -403,7 +404,7 @@ struct WatcherTests {
         let finding = try log.core.withLock { core throws(LogError) in try core.check(.appended) }
         #expect(finding == nil)
         try log.load(observer: record.observer)
-        #expect(record.damage.count == 1)
+        same(record.damage.count, 1)
         #expect(log.core.withLock { !$0.damage.isUnreported })
     }
 

@@ -1,4 +1,5 @@
 import FaultTestSupport
+import TestSupport
 import Testing
 
 @testable import DurableFile
@@ -10,10 +11,10 @@ struct QuietTimerTests {
         for time in stride(from: 0, through: 95, by: 5) {
             timer.note(at: .milliseconds(time), isBlank: false, isWhole: false)
         }
-        #expect(timer.due == .milliseconds(100))
+        same(timer.due, .milliseconds(100))
         timer.note(at: .milliseconds(120), isBlank: false, isWhole: false)
-        #expect(timer.due == .milliseconds(120))
-        #expect(timer.isWhole(at: .milliseconds(120)) == false)
+        same(timer.due, .milliseconds(120))
+        same(timer.isWhole(at: .milliseconds(120)), false)
     }
 
     @Test
@@ -21,7 +22,7 @@ struct QuietTimerTests {
         var timer = QuietTimer()
         timer.note(at: .milliseconds(1), isBlank: false, isWhole: true)
         timer.note(at: .milliseconds(5), isBlank: false, isWhole: false)
-        #expect(timer.due == .milliseconds(15))
+        same(timer.due, .milliseconds(15))
         #expect(timer.isWhole(at: .milliseconds(14)) == nil && timer.isWhole(at: .milliseconds(15)) == true)
     }
 
@@ -29,9 +30,9 @@ struct QuietTimerTests {
     func emptyFileBecomesIdleLater() {
         var timer = QuietTimer()
         timer.note(at: .zero, isBlank: true, isWhole: false)
-        #expect(timer.due == .milliseconds(100))
+        same(timer.due, .milliseconds(100))
         timer.note(at: .milliseconds(2), isBlank: false, isWhole: false)
-        #expect(timer.due == .milliseconds(12))
+        same(timer.due, .milliseconds(12))
     }
 }
 
@@ -42,10 +43,10 @@ struct ReportTimerTests {
         var mustLook = timer.begin(at: .milliseconds(1))
         #expect(mustLook && !timer.isLong(at: .milliseconds(30)))
         var step = timer.next(at: .milliseconds(20))
-        #expect(step == .look(after: .milliseconds(11)))
+        same(step, .look(after: .milliseconds(11)))
         #expect(timer.isLong(at: .milliseconds(31)))
         step = timer.next(at: .milliseconds(31))
-        #expect(step == .takeOver)
+        same(step, .takeOver)
         timer.end()
         #expect(!timer.isLong(at: .milliseconds(40)))
         mustLook = timer.begin(at: .milliseconds(40))
@@ -63,10 +64,10 @@ struct ReportTimerTests {
             #expect(!mustLook)
         }
         var step = timer.next(at: .milliseconds(30))
-        #expect(step == .look(after: .milliseconds(25)))
+        same(step, .look(after: .milliseconds(25)))
         timer.end()
         step = timer.next(at: .milliseconds(55))
-        #expect(step == .end)
+        same(step, .end)
         mustLook = timer.begin(at: .milliseconds(60))
         #expect(mustLook)
     }
@@ -87,7 +88,7 @@ struct ReportTimerTests {
         _ = timer.begin(at: .zero)
         for time in [30, 60] {
             let step = timer.next(at: .milliseconds(time))
-            #expect(step == .takeOver)
+            same(step, .takeOver)
             let looksAgain = timer.lookAgain()
             #expect(looksAgain)
         }
@@ -95,7 +96,7 @@ struct ReportTimerTests {
         #expect(!looksTwice, "one look is scheduled")
         timer.end()
         let step = timer.next(at: .milliseconds(90))
-        #expect(step == .end)
+        same(step, .end)
         looksTwice = timer.lookAgain()
         #expect(!looksTwice, "the thread watches again")
     }
@@ -172,18 +173,18 @@ struct WakeLimitTests {
     @Test
     func processesThatAnswerEachOtherNeverWait() {
         // Each set of this process wakes it for nothing, and each answer is a change.
-        #expect(wakes(each: .milliseconds(1)) { $0.isMultiple(of: 2) } == 1_000)
-        #expect(wakes(each: .milliseconds(1)) { _ in true } == 1_000)
+        same(wakes(each: .milliseconds(1)) { $0.isMultiple(of: 2) }, 1_000)
+        same(wakes(each: .milliseconds(1)) { _ in true }, 1_000)
     }
 
     @Test
     func eventThatIsTheOnlyOneForAWhileCostsNoWait() {
         var limit = WakeLimit()
         for time in stride(from: 0, to: 1_000, by: 25) {
-            #expect(limit.pause(hasChanges: false, at: .milliseconds(time)) == .zero)
+            same(limit.pause(hasChanges: false, at: .milliseconds(time)), .zero)
         }
-        #expect(limit.pause(hasChanges: false, at: .milliseconds(976)) == .milliseconds(1))
-        #expect(limit.pause(hasChanges: true, at: .milliseconds(977)) == .zero)
-        #expect(limit.pause(hasChanges: false, at: .milliseconds(978)) == .milliseconds(1))
+        same(limit.pause(hasChanges: false, at: .milliseconds(976)), .milliseconds(1))
+        same(limit.pause(hasChanges: true, at: .milliseconds(977)), .zero)
+        same(limit.pause(hasChanges: false, at: .milliseconds(978)), .milliseconds(1))
     }
 }

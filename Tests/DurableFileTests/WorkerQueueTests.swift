@@ -1,5 +1,6 @@
 import FaultTestSupport
 import FileTestSupport
+import TestSupport
 import Testing
 
 @testable import DurableFile
@@ -26,7 +27,7 @@ struct WorkerQueueTests {
             second.run(after: .seconds(3600)) { Issue.record("it was not due") }
         }
         while threads(pool) > 0 { await Task.yield() }
-        #expect(ran.withLock { $0 } == 1)
+        same(ran.withLock { $0 }, 1)
     }
 
     /// A flush that waits for a job must return, and so must a flush of another queue that comes in between.
@@ -40,7 +41,7 @@ struct WorkerQueueTests {
             other.run(after: .seconds(60)) { ran.withLock { $0.append(3) } }
             ran.withLock { $0.append(1) }
         }
-        #expect(ran.withLock { $0 } == [2, 3, 1])
+        same(ran.withLock { $0 }, [2, 3, 1])
     }
 
     @Test
@@ -57,7 +58,7 @@ struct WorkerQueueTests {
             Issue.record("the other job runs")
             return
         }
-        #expect(queue == other)
+        same(queue, other)
     }
 
     @Test
@@ -81,11 +82,11 @@ struct WorkerQueueTests {
                 group.addTask {
                     let worker = WorkerQueue(pool, isBlocking: Bool.random())
                     for number in 1...200 {
-                        worker.run { #expect(counter.next() == number) }
+                        worker.run { same(counter.next(), number) }
                         if number.isMultiple(of: 50) { await Task.yield() }
                     }
                     await withCheckedContinuation { continuation in worker.run { continuation.resume() } }
-                    #expect(counter.next() == 201)
+                    same(counter.next(), 201)
                 }
             }
         }
@@ -180,26 +181,26 @@ struct JobScheduleTests {
         let queue = run.queue()
         for (number, due) in [(1, 30), (2, 10), (3, 10), (4, 0)] { run.add(number, to: queue, due: due) }
         for now in [0, 5, 10, 10, 20] where run.take(at: now) != nil { run.schedule.finish(queue) }
-        #expect(run.jobs == [4, 2, 3])
-        #expect(run.wait(at: 20) == .milliseconds(10))
-        #expect(run.schedule.threads == 1)
+        same(run.jobs, [4, 2, 3])
+        same(run.wait(at: 20), .milliseconds(10))
+        same(run.schedule.threads, 1)
     }
 
     @Test
     func jobsOfOneQueueNeverRunAtOnceHoweverLongOneTakes() {
         let run = Run()
         let (first, second) = (run.queue(), run.queue())
-        #expect(run.add(1, to: first) == 1)
-        #expect(run.take(at: 0) == first)
+        same(run.add(1, to: first), 1)
+        same(run.take(at: 0), first)
         // None of the other queues waits, and the working thread will look for the next job itself.
-        #expect(run.add(2, to: first) == 1)
-        #expect(run.add(3, to: second) == 2)
-        #expect(run.take(at: 100) == second)
-        #expect(run.jobs == [1, 3])
+        same(run.add(2, to: first), 1)
+        same(run.add(3, to: second), 2)
+        same(run.take(at: 100), second)
+        same(run.jobs, [1, 3])
         run.schedule.finish(second)
-        #expect(run.take(at: 10_000) == nil)
+        same(run.take(at: 10_000), nil)
         run.schedule.finish(first)
-        #expect(run.take(at: 10_000) == first)
+        same(run.take(at: 10_000), first)
     }
 
     @Test
@@ -207,21 +208,21 @@ struct JobScheduleTests {
         let run = Run()
         let queues = (0..<100).map { _ in run.queue() }
         for queue in queues { run.add(queue, to: queue) }
-        #expect(run.schedule.threads == 1)
-        #expect(run.take(at: 0) == queues[0])
+        same(run.schedule.threads, 1)
+        same(run.take(at: 0), queues[0])
         // One idle thread, and no more while the job might still end.
-        #expect(run.schedule.threads == 2)
-        #expect(run.wait(at: 0) == JobSchedule.longestTurn)
+        same(run.schedule.threads, 2)
+        same(run.wait(at: 0), JobSchedule.longestTurn)
         #expect(run.take(at: 29) == nil && run.take(at: 30) == queues[1])
-        #expect(run.schedule.threads == 3)
+        same(run.schedule.threads, 3)
         // The stuck thread no longer counts: other threads run the remaining jobs without a wait, one at a time.
-        #expect(run.wait(at: 31) == .milliseconds(29))
+        same(run.wait(at: 31), .milliseconds(29))
         for queue in queues[2...] {
             run.schedule.finish(queue - 1)
-            #expect(run.take(at: 31) == queue)
+            same(run.take(at: 31), queue)
         }
-        #expect(run.schedule.threads == 3)
-        #expect(run.jobs == queues)
+        same(run.schedule.threads, 3)
+        same(run.jobs, queues)
     }
 
     @Test
@@ -229,13 +230,13 @@ struct JobScheduleTests {
         let run = Run()
         let (disk, other, observer, third) = (run.queue(), run.queue(), run.queue(), run.queue())
         run.add(1, to: disk, isBlocking: true)
-        #expect(run.take(at: 0) == disk)
+        same(run.take(at: 0), disk)
         run.add(2, to: other, isBlocking: true)
-        #expect(run.take(at: 1) == nil)
+        same(run.take(at: 1), nil)
         run.add(3, to: observer)
-        #expect(run.take(at: 1) == observer)
+        same(run.take(at: 1), observer)
         run.add(4, to: third)
-        #expect(run.take(at: 30) == nil)
+        same(run.take(at: 30), nil)
         #expect(run.take(at: 31) == other && run.take(at: 31) == third)
     }
 
@@ -249,16 +250,16 @@ struct JobScheduleTests {
         run.schedule.finish(first)
         run.schedule.finish(second)
         run.add(3, to: second, due: 5_000)
-        #expect(run.schedule.threads == 2)
+        same(run.schedule.threads, 2)
         // Of two idle threads one is enough.
-        #expect(run.wait(at: 40, idleSince: 40) == .milliseconds(1_000))
+        same(run.wait(at: 40, idleSince: 40), .milliseconds(1_000))
         #expect(run.isEnd(at: 1_040, idleSince: 40))
-        #expect(run.wait(at: 1_040, idleSince: 40) == .milliseconds(3_960))
-        #expect(run.take(at: 5_000, idleSince: 40) == second)
+        same(run.wait(at: 1_040, idleSince: 40), .milliseconds(3_960))
+        same(run.take(at: 5_000, idleSince: 40), second)
         run.schedule.finish(second)
         #expect(run.isEnd(at: 6_000, idleSince: 5_000))
-        #expect(run.schedule.threads == 0)
-        #expect(run.add(4, to: first, due: 7_000) == 1)
+        same(run.schedule.threads, 0)
+        same(run.add(4, to: first, due: 7_000), 1)
     }
 
     @Test
@@ -268,8 +269,8 @@ struct JobScheduleTests {
         run.add(1, to: queue)
         run.add(2, to: queue, due: 1_000)
         let dropped = run.schedule.removeQueue(queue, at: .zero)
-        #expect(dropped.count == 1)
-        #expect(run.take(at: 0) == queue)
+        same(dropped.count, 1)
+        same(run.take(at: 0), queue)
         run.schedule.finish(queue)
         // Without a queue no job can be added.
         #expect(run.isEnd(at: 0, idleSince: 0))

@@ -1,5 +1,6 @@
 import Preferences
 import PreferencesTesting
+import TestSupport
 import Testing
 
 struct FaultInjectingBackendTests {
@@ -17,11 +18,11 @@ struct FaultInjectingBackendTests {
         backend.failNext(.apply, count: 2, with: PreferenceError(.busy, "held"))
         for _ in 1...2 {
             let error = #expect(throws: PreferenceError.self) { try count.write(5) }
-            #expect(error?.code == .busy)
-            #expect(count.value == 1)
+            same(error?.code, .busy)
+            same(count.value, 1)
         }
         try count.write(5)
-        #expect(count.value == 5)
+        same(count.value, 5)
     }
 
     @Test
@@ -29,23 +30,23 @@ struct FaultInjectingBackendTests {
         backend.failNext(.apply)
         backend.failNext(.apply, count: 0)
         try count.write(5)
-        #expect(count.value == 5)
+        same(count.value, 5)
     }
 
     @Test
     func failedLoadGivesDefaultsUntilAWriteLoads() throws {
         backend.failNext(.load)
-        store.issueHandler = { #expect($0.code == .unavailable) }
-        #expect(count.value == 0)
+        store.issueHandler = { same($0.code, .unavailable) }
+        same(count.value, 0)
         Preference("other", default: 0, in: store).value = 2
-        #expect(count.value == 1)
+        same(count.value, 1)
     }
 
     @Test
     func failedDidApplyLeavesTheValueSet() {
         backend.failNext(.didApply, with: PreferenceError(.notDurable, "lost with the power"))
         #expect(throws: PreferenceError.self) { try count.write(5) }
-        #expect(count.value == 5)
+        same(count.value, 5)
     }
 
     @Test
@@ -61,11 +62,11 @@ struct FaultInjectingBackendTests {
         var updates = count.updates.makeAsyncIterator()
         var changes = store.changes.makeAsyncIterator()
         backend.changeOutside(["count": 2, "other": "new"])
-        #expect(count.value == 2)
-        #expect(store["other"] == "new")
-        #expect(await updates.next() == 1)
-        #expect(await updates.next() == 2)
-        #expect(await changes.next()?.origin == .external)
+        same(count.value, 2)
+        same(store["other"], "new")
+        await same(updates.next(), 1)
+        await same(updates.next(), 2)
+        await same(changes.next()?.origin, .external)
         backend.changeOutside(["count": nil])
         #expect(!count.isSet)
     }
@@ -73,7 +74,7 @@ struct FaultInjectingBackendTests {
     @Test
     func outsideChangeBeforeTheFirstReadIsLoaded() {
         backend.changeOutside(["count": 2])
-        #expect(count.value == 2)
+        same(count.value, 2)
     }
 
     @Test
@@ -84,8 +85,8 @@ struct FaultInjectingBackendTests {
             transaction[count] += 1
             if runs == 1 { backend.changeOutside(["count": 10]) }
         }
-        #expect(runs == 2)
-        #expect(count.value == 11)
+        same(runs, 2)
+        same(count.value, 11)
     }
 
     @Test
@@ -95,16 +96,16 @@ struct FaultInjectingBackendTests {
         backend.failNext(.apply)
         store.issueHandler = { _ in }
         backend.changeOutside(["count": 2])
-        #expect(count.value == 1, "the store could not look")
+        same(count.value, 1, "the store could not look")
         #expect(throws: PreferenceError.self) { try count.write(5) }
-        #expect(count.value == 2)
+        same(count.value, 2)
     }
 
     @Test
     func unreadableValueGivesTheDefaultForEveryType() throws {
         backend.makeUnreadable("count")
-        store.issueHandler = { #expect($0.code == .unreadable) }
-        #expect(count.value == 0)
+        store.issueHandler = { same($0.code, .unreadable) }
+        same(count.value, 0)
         #expect(count.isSet)
         #expect(throws: PreferenceError.self) { try count.read() }
         #expect(throws: PreferenceError.self) { try Preference("count", default: "", in: store).read() }
@@ -131,7 +132,7 @@ struct FaultInjectingBackendTests {
         await backend.waitForHeldFlush()
         count.value = 2
         backend.releaseFlushes()
-        #expect(try await flush.value == 2)
+        try await same(flush.value, 2)
         try await store.flush()
     }
 
@@ -163,9 +164,9 @@ struct FaultInjectingBackendTests {
         let store = PreferenceStore(backend: backend)
         let neighbour = PreferenceStore(backend: MemoryPlaceBackend(place, nil))
         store["a"] = 1
-        #expect(neighbour["a"] == 1)
+        same(neighbour["a"], 1)
         backend.changeOutside(["a": 2])
-        #expect(store["a"] == 2)
-        #expect(neighbour["a"] == 2)
+        same(store["a"], 2)
+        same(neighbour["a"], 2)
     }
 }

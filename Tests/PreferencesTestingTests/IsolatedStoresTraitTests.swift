@@ -1,6 +1,7 @@
 import FileTestSupport
 import Preferences
 import PreferencesTesting
+import TestSupport
 import Testing
 
 private enum Prefs {
@@ -28,19 +29,19 @@ struct IsolatedStoresTraitTests {
 
     @Test(arguments: 1...rounds(200))
     func eachCaseHasStoresOfItsOwn(number: Int) async throws {
-        #expect(model.initial == 0)
+        same(model.initial, 0)
         #expect(PreferenceStore.standard.contents.isEmpty)
-        #expect(Prefs.theme.value == "light")
+        same(Prefs.theme.value, "light")
         Prefs.theme.value = "\(number)"
-        #expect(try await model.add(number) == number)
-        #expect(Prefs.theme.value == "\(number)")
-        #expect(PreferenceStore.standard.contents == ["trait.count": .integer(Int64(number))])
+        try await same(model.add(number), number)
+        same(Prefs.theme.value, "\(number)")
+        same(PreferenceStore.standard.contents, ["trait.count": .integer(Int64(number))])
     }
 
     @Test(.isolatedStores(["trait.count": 7]))
     func traitOfATestCountsBeforeThatOfItsSuite() async throws {
-        #expect(model.initial == 7)
-        #expect(try await model.add(1) == 8)
+        same(model.initial, 7)
+        try await same(model.add(1), 8)
     }
 
     struct Nested {
@@ -62,8 +63,8 @@ struct IsolatedStoresTraitTests {
 struct PreparedStoresTraitTests {
     @Test(arguments: 1...3)
     func contentsAreThereForEachCase(number: Int) {
-        #expect(PreferenceStore.standard.contents == ["trait.count": 3])
+        same(PreferenceStore.standard.contents, ["trait.count": 3])
         Prefs.count.reset()
-        #expect(Prefs.count.value == 0)
+        same(Prefs.count.value, 0)
     }
 }

@@ -1,5 +1,6 @@
 import FileTestSupport
 import Foundation
+import TestSupport
 import Testing
 
 @testable import Preferences
@@ -27,26 +28,26 @@ struct ProgramTests {
 
     @Test
     func programKeepsItsPreferencesBetweenRuns() throws {
-        #expect(try run("use") == "before: false false\nafter: 1 changed\n")
-        #expect(try run("use") == "before: true true\nafter: 2 changed\n")
-        #expect(try home.names() == [".config"], "else the other tests here show nothing")
+        try same(run("use"), "before: false false\nafter: 1 changed\n")
+        try same(run("use"), "before: true true\nafter: 2 changed\n")
+        try same(home.names(), [".config"], "else the other tests here show nothing")
     }
 
     @Test(arguments: ["1", "YES", "true", "anything"])
     func variableStartsTheProgramOnFreshStores(value: String) throws {
         for _ in 1...2 {
             let output = try run("use", environment: ["PREFERENCES_ISOLATED": value])
-            #expect(output == "before: false false\nafter: 1 changed\n")
+            same(output, "before: false false\nafter: 1 changed\n")
         }
-        #expect(try home.names() == [])
+        try same(home.names(), [])
     }
 
     @Test(arguments: [["-PreferencesIsolated", "YES"], ["-PreferencesIsolated"]])
     func argumentStartsTheProgramOnFreshStores(arguments: [String]) throws {
         for _ in 1...2 {
-            #expect(try run("use", arguments) == "before: false false\nafter: 1 changed\n")
+            try same(run("use", arguments), "before: false false\nafter: 1 changed\n")
         }
-        #expect(try home.names() == [])
+        try same(home.names(), [])
     }
 
     @Test
@@ -54,19 +55,19 @@ struct ProgramTests {
         _ = try run("use")
         let stored = try home.read(".config/isolation-probe/preferences.jsonl")
         let output = try run("use", environment: ["PREFERENCES_ISOLATED": "1"])
-        #expect(output == "before: false false\nafter: 1 changed\n")
-        #expect(try home.read(".config/isolation-probe/preferences.jsonl") == stored)
+        same(output, "before: false false\nafter: 1 changed\n")
+        try same(home.read(".config/isolation-probe/preferences.jsonl"), stored)
     }
 
     @Test
     func scopesTouchNoFolderOfTheUser() throws {
-        #expect(try run("scopes") == "mixed up: 0\n")
-        #expect(try home.names() == [])
+        try same(run("scopes"), "mixed up: 0\n")
+        try same(home.names(), [])
     }
 
     @Test(arguments: ["/nonexistent", "/proc/1"])
     func scopesNeedNoHome(path: String) throws {
-        #expect(try run("scopes", environment: ["HOME": path]) == "mixed up: 0\n")
+        try same(run("scopes", environment: ["HOME": path]), "mixed up: 0\n")
     }
 
     /// A process with Swift Testing, in which tests run, without any trait for isolation.
@@ -74,21 +75,21 @@ struct ProgramTests {
     func testProcessHasItsSharedStoresInMemoryAndSaysSoOnce(library: String) throws {
         for _ in 1...2 {
             let output = try run("use", environment: try preloading(library), complaints: Self.notice)
-            #expect(output == "before: false false\nafter: 1 changed\n")
+            same(output, "before: false false\nafter: 1 changed\n")
         }
-        #expect(try home.names() == [])
+        try same(home.names(), [])
     }
 
     @Test
     func testProcessMayAskForItsFiles() throws {
         let environment = try preloading("libTesting.so")
-        #expect(try run("use-files", environment: environment) == "before: false false\nafter: 1 changed\n")
-        #expect(try run("use-files", environment: environment) == "before: true true\nafter: 2 changed\n")
+        try same(run("use-files", environment: environment), "before: false false\nafter: 1 changed\n")
+        try same(run("use-files", environment: environment), "before: true true\nafter: 2 changed\n")
     }
 
     @Test
     func isolatedTestsOfATestProcessAreNotAdvised() throws {
-        #expect(try run("scopes", environment: try preloading("libTesting.so")) == "mixed up: 0\n")
+        try same(run("scopes", environment: try preloading("libTesting.so")), "mixed up: 0\n")
     }
 
     @Test
@@ -100,7 +101,7 @@ struct ProgramTests {
             PreferenceStore.isolation in the test and use it there, as in queue.async { isolation.run { … } }
 
             """
-        #expect(try run("queue", environment: environment, complaints: cause) == "shared: 0\n")
+        try same(run("queue", environment: environment, complaints: cause), "shared: 0\n")
     }
 
     /// The environment in which a program loads a library of this process.
@@ -121,19 +122,20 @@ struct ProgramTests {
 
     @Test
     func localeAndZoneThatAProgramDoesNotKnowAreUnreadable() throws {
-        #expect(
-            try run("texts") == """
-                unreadable locale
-                unreadable zone
-                none none
-                -12600
-                unreadable trip
-                unreadable former
-                unreadable json
-                unreadable json
-                "GMT-0330" "en_001" en_001
+        try same(
+            run("texts"),
+            """
+            unreadable locale
+            unreadable zone
+            none none
+            -12600
+            unreadable trip
+            unreadable former
+            unreadable json
+            unreadable json
+            "GMT-0330" "en_001" en_001
 
-                """
+            """
         )
     }
 
@@ -155,8 +157,8 @@ struct ProgramTests {
         let text = output.fileHandleForReading.readDataToEndOfFile()
         let complaints = issues.fileHandleForReading.readDataToEndOfFile()
         process.waitUntilExit()
-        #expect(String(decoding: complaints, as: UTF8.self) == expected)
-        #expect(process.terminationStatus == 0)
+        same(String(decoding: complaints, as: UTF8.self), expected)
+        same(process.terminationStatus, 0)
         return String(decoding: text, as: UTF8.self)
     }
 }

@@ -2,6 +2,7 @@ import DurableFile
 import FileTestSupport
 import Observation
 import PreferencesTesting
+import TestSupport
 import Testing
 
 @testable import Preferences
@@ -16,11 +17,11 @@ struct NamesInUseTests {
         let count = Preference("count", default: 0, in: store)
         let seen = Recorder<Int>()
         let observation = count.observe { seen.record($0.new) }
-        #expect(count.value == 1)
+        same(count.value, 1)
         backend.changeSilently("count", to: 2)
-        #expect(count.value == 2)
+        same(count.value, 2)
         backend.changeSilently("count", to: nil)
-        #expect(count.value == 0)
+        same(count.value, 0)
         // On another thread, because a reader may hold a lock.
         await eventually { seen.elements == [2, 0] }
         withExtendedLifetime(observation) {}
@@ -31,19 +32,19 @@ struct NamesInUseTests {
         let store = PreferenceStore(backend: backend)
         let a = Preference("a", default: 0, in: store)
         store["new"] = 4
-        #expect(store.contents == ["a": 1, "new": 4])
-        #expect(a.value == 1)
-        #expect(store["others"] == 3)
-        #expect(store.names == ["a", "new", "others"])
+        same(store.contents, ["a": 1, "new": 4])
+        same(a.value, 1)
+        same(store["others"], 3)
+        same(store.names, ["a", "new", "others"])
     }
 
     @Test
     func declaringQueriesNothing() {
         let store = PreferenceStore(backend: backend)
         let a = Preference("a", default: 0, in: store)
-        #expect(backend.queried == [])
-        #expect(a.value + a.value == 2)
-        #expect(backend.queried == ["a"])
+        same(backend.queried, [])
+        same(a.value + a.value, 2)
+        same(backend.queried, ["a"])
     }
 
     @Test
@@ -55,19 +56,19 @@ struct NamesInUseTests {
                 let (a, new) = (Preference("a", default: 0, in: store), Preference("new", default: 0, in: store))
                 a.observe { _ in }.cancel()
                 #expect(a.value == 1 && new.value == 0)
-                #expect(store.contents["a"] == 1)
-                try store.transaction { #expect($0["others"] == 3) }
+                same(store.contents["a"], 1)
+                try store.transaction { same($0["others"], 3) }
             }
             backend.change("new", to: nil)
         }
-        #expect(backend.queried.sorted() == ["a", "new", "others"])
+        same(backend.queried.sorted(), ["a", "new", "others"])
     }
 
     @Test
     func backendOverAnotherQueriesThatOne() {
         let store = PreferenceStore(backend: FaultInjectingBackend(over: backend))
-        #expect(Preference("a", default: 0, in: store).value == 1)
-        #expect(backend.queried == ["a"])
+        same(Preference("a", default: 0, in: store).value, 1)
+        same(backend.queried, ["a"])
     }
 
     @Test
@@ -83,17 +84,17 @@ struct NamesInUseTests {
         faulty.failNext(.load)
         let store = PreferenceStore(backend: faulty)
         store.issueHandler = { _ in }
-        #expect(store["other"] == nil)
+        same(store["other"], nil)
         store["a"] = nil
         #expect(backend.queried.contains("a"))
-        #expect(store["a"] == nil)
+        same(store["a"], nil)
     }
 
     @Test
     func backendThatLoadsAllValuesHasNothingMoreByDefault() {
         let store = PreferenceStore(backend: MemoryBackend(["a": 1]))
         #expect(store["a"] == 1 && store["b"] == nil && store.names == ["a"])
-        #expect(store.core.layers.writable?.isPrepared == true, "a read of a new name doesn't wait")
+        same(store.core.layers.writable?.isPrepared, true, "a read of a new name doesn't wait")
     }
 
     @Test
@@ -111,9 +112,9 @@ struct NamesInUseTests {
         ]
         for use in uses {
             let store = PreferenceStore(backend: UnlistedBackend(["a": 1]))
-            #expect(try use(Preference("a", default: 0, in: store)) == 1)
+            try same(use(Preference("a", default: 0, in: store)), 1)
             let below = PreferenceStore(backend: UnlistedBackend(["a": 1]))
-            #expect(try use(Preference("a", default: 0, in: .layered([below]))) == 1)
+            try same(use(Preference("a", default: 0, in: .layered([below]))), 1)
         }
     }
 
@@ -123,9 +124,9 @@ struct NamesInUseTests {
         let a = Preference("a", default: 0, in: store)
         let changes = Lock<[Int]>([])
         let observation = a.observe { change in changes.withLock { $0 += [change.old, change.new] } }
-        #expect(a.value == 1)
+        same(a.value, 1)
         a.value = 5
-        #expect(changes.withLock { $0 } == [1, 5])
+        same(changes.withLock { $0 }, [1, 5])
         observation.cancel()
     }
 
@@ -147,8 +148,8 @@ struct NamesInUseTests {
             let a = Preference("a", default: 0, in: store)
             store.removeAll()
             #expect(!a.isSet)
-            #expect(backend.value(of: "a") == nil)
-            #expect(backend.value(of: "others") == 3)
+            same(backend.value(of: "a"), nil)
+            same(backend.value(of: "others"), 3)
         }
     }
 
@@ -159,13 +160,13 @@ struct NamesInUseTests {
         for number in 0..<20_000 {
             let preference = Preference("name \(number)", default: 0, in: store)
             withObservationTracking {
-                #expect(preference.value == (number == 7 ? 7 : 0))
+                same(preference.value, number == 7 ? 7 : 0)
             } onChange: {
                 notified.record("name \(number)")
             }
             if number == 10_000 {
                 let kept = Preference("kept", default: 0, in: store)
-                #expect(kept.value == 0)
+                same(kept.value, 0)
             }
         }
         #expect(store.core.state.withLock { $0.nodeCount } < 10_000)
@@ -179,7 +180,7 @@ struct NamesInUseTests {
             changed.next()
         }
         preference.value = 8
-        #expect(changed.value == 1)
+        same(changed.value, 1)
     }
 
     @Test
@@ -188,8 +189,8 @@ struct NamesInUseTests {
         let declared = Preference("declared", default: 0, in: store)
         let seen = Recorder<Int>()
         let observation = Preference("observed", default: 0, in: store).observe { seen.record($0.new) }
-        #expect(declared.value == 0)
-        for number in 0..<20_000 { #expect(Preference("name \(number)", default: 0, in: store).value == 0) }
+        same(declared.value, 0)
+        for number in 0..<20_000 { same(Preference("name \(number)", default: 0, in: store).value, 0) }
         declared.value = 1
         store["observed"] = 2
         #expect(declared.value == 1 && seen.elements == [2])
@@ -234,9 +235,9 @@ struct NamesInUseTests {
         let store = PreferenceStore(backend: backend)
         let issues = Lock<[PreferenceError.Code]>([])
         store.issueHandler = { issue in issues.withLock { $0.append(issue.code) } }
-        #expect(store["a"] == nil)
+        same(store["a"], nil)
         #expect((1...2).contains(backend.loads.withLock { $0 }))
-        #expect(Set(issues.withLock { $0 }) == [.damaged, .unavailable])
+        same(Set(issues.withLock { $0 }), [.damaged, .unavailable])
     }
 }
 

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import Preferences
@@ -14,8 +15,8 @@ struct PreferenceErrorTests {
     @Test
     func localizedDescriptionIsTheDescription() {
         let erased: any Error = error
-        #expect(erased.localizedDescription == error.description)
-        #expect(error.description == "preference \"volume\": the store can only be read (CancellationError())")
+        same(erased.localizedDescription, error.description)
+        same(error.description, "preference \"volume\": the store can only be read (CancellationError())")
     }
 
     @Test
@@ -29,10 +30,10 @@ struct PreferenceErrorTests {
                 return "other"
             }
         }
-        #expect(caught(error) == "readOnly")
-        #expect(caught(PreferenceError(.invalid, "")) == "invalid")
-        #expect(caught(PreferenceError(.managed, "")) == "other")
-        #expect(caught(CancellationError()) == "other")
+        same(caught(error), "readOnly")
+        same(caught(PreferenceError(.invalid, "")), "invalid")
+        same(caught(PreferenceError(.managed, "")), "other")
+        same(caught(CancellationError()), "other")
         do throws(PreferenceError) {
             throw error
         } catch PreferenceError.readOnly {

@@ -1,4 +1,5 @@
 import Preferences
+import TestSupport
 import Testing
 
 struct PropertyListValueTests {
@@ -13,11 +14,11 @@ struct PropertyListValueTests {
         let hostile = "a\nb\u{1B}[2J\u{85}\u{9B}\u{7F}\u{202E}\u{2028}\u{2029}\u{E0041}é👍"
         let escaped = #"a\nb\u001b[2J\u0085\u009b\u007f\u202e\u2028\u2029\udb40\udc41é👍"#
         let error = PreferenceError(.unreadable, name: hostile, "found \(hostile)", codingPath: [hostile])
-        #expect(error.description == "preference \"\(escaped)\" at \(escaped): found \(escaped)")
+        same(error.description, "preference \"\(escaped)\" at \(escaped): found \(escaped)")
         let outer = PreferenceError(.unavailable, "it failed", cause: error)
-        #expect(outer.description == "it failed (\(error))")
-        #expect(PropertyListValue.string(hostile).description == "\"\(escaped)\"")
-        #expect(PropertyListValue.dictionary([hostile: 1]).description == "{\"\(escaped)\": 1}")
-        #expect(PropertyListValue.string("\\\"").description == #""\\\"""#)
+        same(outer.description, "it failed (\(error))")
+        same(PropertyListValue.string(hostile).description, "\"\(escaped)\"")
+        same(PropertyListValue.dictionary([hostile: 1]).description, "{\"\(escaped)\": 1}")
+        same(PropertyListValue.string("\\\"").description, #""\\\"""#)
     }
 }

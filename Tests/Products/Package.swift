@@ -47,10 +47,11 @@ let package = Package(
     targets: [
         // Also the root package's: through symlinks.
         .target(name: "FileTestSupport", path: "FileTestSupport", swiftSettings: settings),
+        .target(name: "TestSupport", path: "TestSupport", swiftSettings: settings),
         .target(name: "KeyringTestSupport", path: "KeyringTestSupport", swiftSettings: settings),
         .testTarget(
             name: "PreferencesKeyringTests",
-            dependencies: ["FileTestSupport", "KeyringTestSupport", "KeyringProbe"]
+            dependencies: ["FileTestSupport", "TestSupport", "KeyringTestSupport", "KeyringProbe"]
                 + preferences("PreferencesKeyring", "Preferences", "PreferencesTesting"),
             path: "PreferencesKeyringTests",
             swiftSettings: settings
@@ -64,7 +65,7 @@ let package = Package(
         ),
         .testTarget(
             name: "PreferencesFoundationTests",
-            dependencies: ["FileTestSupport", "UserDefaultsProbe"] + preferences("PreferencesFoundation", "Preferences"),
+            dependencies: ["FileTestSupport", "TestSupport", "UserDefaultsProbe"] + preferences("PreferencesFoundation", "Preferences"),
             path: "PreferencesFoundationTests",
             swiftSettings: settings
         ),
@@ -76,7 +77,7 @@ let package = Package(
         ),
         .testTarget(
             name: "PreferencesConfigurationTests",
-            dependencies: ["FileTestSupport"]
+            dependencies: ["FileTestSupport", "TestSupport"]
                 + preferences("PreferencesConfiguration", "Preferences", "PreferencesTesting") + [
                     .product(name: "Configuration", package: "swift-configuration"),
                     .product(name: "ConfigurationTesting", package: "swift-configuration"),
@@ -86,7 +87,7 @@ let package = Package(
         ),
         .testTarget(
             name: "PreferencesArgumentParserTests",
-            dependencies: ["FileTestSupport", "NotesProbe"]
+            dependencies: ["FileTestSupport", "TestSupport", "NotesProbe"]
                 + preferences("PreferencesArgumentParser", "Preferences", "PreferencesTesting") + [
                     .product(name: "ArgumentParser", package: "swift-argument-parser")
                 ],
@@ -117,7 +118,7 @@ let package = Package(
         ),
         .testTarget(
             name: "PreferencesEtcdTests",
-            dependencies: ["FileTestSupport", "EtcdTestSupport", "etcd-torture"]
+            dependencies: ["FileTestSupport", "TestSupport", "EtcdTestSupport", "etcd-torture"]
                 + preferences("PreferencesEtcd", "Preferences", "PreferencesTesting") + etcdClient + [
                     .product(name: "Logging", package: "swift-log"),
                     .product(name: "CoreMetrics", package: "swift-metrics"),
@@ -163,7 +164,7 @@ let package = Package(
         // The code in README.md and the guides, compiled and run.
         .testTarget(
             name: "DocumentationTests",
-            dependencies: ["FileTestSupport"] + preferences("Preferences", "PreferencesTesting"),
+            dependencies: ["FileTestSupport", "TestSupport"] + preferences("Preferences", "PreferencesTesting"),
             path: "DocumentationTests",
             swiftSettings: settings
         ),

@@ -2,6 +2,7 @@ import DurableFile
 import FileTestSupport
 import Preferences
 import PreferencesTesting
+import TestSupport
 import Testing
 
 #if canImport(FoundationEssentials)
@@ -83,7 +84,7 @@ struct FileBackendInterfaceTests {
         }
         let store = PreferenceStore(backend: try TextBackend(at: url))
         Preference("volume", default: 5, in: store).wrappedValue = 8
-        #expect(try folder.read("preferences.jsonl") == "{\"volume\":\"8\"}\n")
+        try same(folder.read("preferences.jsonl"), "{\"volume\":\"8\"}\n")
     }
 
     @Test
@@ -92,17 +93,17 @@ struct FileBackendInterfaceTests {
         let (problems, continuation) = AsyncStream.makeStream(of: PreferenceError.self)
         let host = PreferenceBackendHost(changed: { _ in }) { continuation.yield($0) }
         let backend = try FileBackend(at: url)
-        #expect(try backend.load(host: host) == ["a": 2])
+        try same(backend.load(host: host), ["a": 2])
         var iterator = problems.makeAsyncIterator()
-        #expect(await iterator.next()?.message.contains("line 2") == true)
+        await same(iterator.next()?.message.contains("line 2"), true)
         try backend.compact()
         let text = try folder.read("preferences.jsonl")
-        #expect(text == "{\"a\":2}\n{\"$comment\":\"compacted\"}\n")
+        same(text, "{\"a\":2}\n{\"$comment\":\"compacted\"}\n")
         // It is reported by another thread.
         let message = try #require(await iterator.next()).message
         let copy = try #require(try folder.names().first { $0 != "preferences.jsonl" })
         #expect(message.contains("moved to \(folder.path(copy))"))
-        #expect(try folder.read(copy) == "{\"b\n")
+        try same(folder.read(copy), "{\"b\n")
     }
 
     @Test
@@ -110,7 +111,7 @@ struct FileBackendInterfaceTests {
         let error = #expect(throws: PreferenceError.self) {
             try FileBackend(at: try #require(URL(string: "https://a/b")))
         }
-        #expect(error?.code == .invalidName)
+        same(error?.code, .invalidName)
     }
 
     @Test
@@ -119,6 +120,6 @@ struct FileBackendInterfaceTests {
         let problems = Lock<[PreferenceError]>([])
         store.issueHandler = { problem in problems.withLock { $0.append(problem) } }
         store.report(PreferenceError(.unavailable, "the storage isn't there yet"))
-        #expect(problems.withLock { $0.map(\.code) } == [.unavailable])
+        same(problems.withLock { $0.map(\.code) }, [.unavailable])
     }
 }

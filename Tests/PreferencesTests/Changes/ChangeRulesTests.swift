@@ -1,5 +1,6 @@
 import DurableFile
 import Observation
+import TestSupport
 import Testing
 
 @testable import Preferences
@@ -14,13 +15,13 @@ struct ChangeRulesTests {
             let count = Preference("count", default: 0, in: store)
             let seen = Recorder<Int>()
             let observation = count.observe { [count] change in
-                #expect(count.value == change.new)
+                same(count.value, change.new)
                 seen.record(change.new)
             }
             for value in 1...100 {
                 count.value = value
-                #expect(count.value == value)
-                #expect(seen.elements.last == value)
+                same(count.value, value)
+                same(seen.elements.last, value)
             }
             observation.cancel()
         }
@@ -40,7 +41,7 @@ struct ChangeRulesTests {
             let two = first.observe { seen.record("second observer: a = \($0.new)") }
             let three = second.observe { seen.record("b = \($0.new)") }
             first.value = 7
-            #expect(seen.elements == ["first observer: a = 7", "b is 7", "second observer: a = 7", "b = 7"])
+            same(seen.elements, ["first observer: a = 7", "b is 7", "second observer: a = 7", "b = 7"])
             withExtendedLifetime((one, two, three)) {}
         }
     }
@@ -60,10 +61,10 @@ struct ChangeRulesTests {
             await waitUntil { seen.elements.last?.new == count.value }
             var last = 0
             for change in seen.elements {
-                #expect(change.old == last)
+                same(change.old, last)
                 last = change.new
             }
-            #expect(last == count.value)
+            same(last, count.value)
             observation.cancel()
         }
     }
@@ -113,7 +114,7 @@ struct ChangeRulesTests {
             own.record(observation)
             count.value = 1
             count.value = 2
-            #expect(seen.elements == [1, 101, 102, 103, 100], "nothing after the observer cancelled itself")
+            same(seen.elements, [1, 101, 102, 103, 100], "nothing after the observer cancelled itself")
         }
     }
 
@@ -153,10 +154,10 @@ struct ChangeRulesTests {
                     transaction[second] = -value
                 }
             }
-            #expect(seen.elements.map(\.0) == Array(1...50))
+            same(seen.elements.map(\.0), Array(1...50))
             #expect(seen.elements.allSatisfy { $0.0 == -$0.1 })
-            #expect(batches.elements == Array(repeating: ["a", "b"], count: 50))
-            for value in 0...50 { #expect(await both.next().map { $0 == (value, -value) } == true) }
+            same(batches.elements, Array(repeating: ["a", "b"], count: 50))
+            for value in 0...50 { await same(both.next().map { $0 == (value, -value) }, true) }
             withExtendedLifetime((observation, everything)) {}
         }
     }
@@ -170,14 +171,14 @@ struct ChangeRulesTests {
             for _ in 0..<20 {
                 var last: Int?
                 for await value in count.updates {
-                    if let last { #expect(value == last + 1) }
+                    if let last { same(value, last + 1) }
                     last = value
                     if value == 2_000 || value % 50 == 49 { break }
                 }
             }
             await writer.value
             var end = count.updates.makeAsyncIterator()
-            #expect(await end.next() == 2_000)
+            await same(end.next(), 2_000)
         }
     }
 
@@ -196,8 +197,9 @@ struct ChangeRulesTests {
             name.value = "François"
             name.value = "François"
             name.reset()
-            #expect(
-                seen.elements == [
+            same(
+                seen.elements,
+                [
                     "will: François, property: Pitt", "did: François, property: François",
                     "will: Pitt, property: François", "did: Pitt, property: Pitt",
                 ]
@@ -232,7 +234,7 @@ struct ChangeRulesTests {
             }
             // A single check, as the main actor may still repeat the last signal.
             let elements = seen.elements
-            #expect(elements == elements.sorted(), "never an old value after a new one")
+            same(elements, elements.sorted(), "never an old value after a new one")
         }
     }
 }

@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @testable import Preferences
@@ -26,9 +27,9 @@ struct DeliveryQueueTests {
         queue.enqueue(batch(1), setBy: first)
         queue.enqueue(batch(2), setBy: second)
         #expect(claim(&queue, by: first))
-        #expect(deliver(&queue) == 1)
-        #expect(deliver(&queue) == 2)
-        #expect(deliver(&queue) == nil)
+        same(deliver(&queue), 1)
+        same(deliver(&queue), 2)
+        same(deliver(&queue), nil)
     }
 
     @Test
@@ -39,9 +40,9 @@ struct DeliveryQueueTests {
         queue.enqueue(batch(2), setBy: second)
         #expect(!claim(&queue, by: second))
         #expect(!claim(&queue, by: first), "nor does the deliverer begin again further up its stack")
-        #expect(deliver(&queue) == 1)
-        #expect(deliver(&queue) == 2)
-        #expect(deliver(&queue) == nil)
+        same(deliver(&queue), 1)
+        same(deliver(&queue), 2)
+        same(deliver(&queue), nil)
         queue.enqueue(batch(3), setBy: second)
         #expect(claim(&queue, by: second))
     }
@@ -52,10 +53,10 @@ struct DeliveryQueueTests {
         queue.enqueue(batch(1), setBy: first)
         queue.enqueue(batch(2), setBy: first)
         #expect(claim(&queue, by: first))
-        #expect(deliver(&queue) == 1)
+        same(deliver(&queue), 1)
         queue.forgetThreads(mayResume: true)
         #expect(claim(&queue, by: second))
-        #expect(deliver(&queue) == 2)
+        same(deliver(&queue), 2)
     }
 
     @Test
@@ -70,7 +71,7 @@ struct DeliveryQueueTests {
         queue.enqueue(batch(0), setBy: first)
         #expect(claim(&queue, by: first))
         for sequence in 1...100 { queue.enqueue(batch(UInt64(sequence)), setBy: second) }
-        for sequence in 0...UInt64(DeliveryQueue.foreignLimit) { #expect(deliver(&queue) == sequence) }
+        for sequence in 0...UInt64(DeliveryQueue.foreignLimit) { same(deliver(&queue), sequence) }
         guard case .handOver = queue.next() else {
             Issue.record("the deliverer goes on for ever")
             return
@@ -78,9 +79,9 @@ struct DeliveryQueueTests {
         #expect(!claim(&queue, by: second), "the rest is promised to the store's own thread")
         queue.resume(on: ThreadIdentity(value: 3))
         for sequence in UInt64(DeliveryQueue.foreignLimit + 1)...100 {
-            #expect(deliver(&queue, isOwnThread: true) == sequence)
+            same(deliver(&queue, isOwnThread: true), sequence)
         }
-        #expect(deliver(&queue, isOwnThread: true) == nil)
+        same(deliver(&queue, isOwnThread: true), nil)
     }
 
     @Test
@@ -94,7 +95,7 @@ struct DeliveryQueueTests {
                 Issue.record("nothing waits")
                 return
             }
-            #expect(depth == expected)
+            same(depth, expected)
         }
     }
 }

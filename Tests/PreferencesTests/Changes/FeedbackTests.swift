@@ -1,4 +1,5 @@
 import Observation
+import TestSupport
 import Testing
 
 @testable import Preferences
@@ -13,7 +14,7 @@ struct FeedbackTests {
             let one = a.subscribe(timing: timing) { _, new, _ in b.value = new }
             let two = b.subscribe(timing: timing) { _, new, _ in a.value = new }
             // With `.willSet` the equal value isn't stored yet, so each set of it is another change: only the limit can end that.
-            if timing == .willSet { store.issueHandler = { #expect($0.code == .feedbackLoop) } }
+            if timing == .willSet { store.issueHandler = { same($0.code, .feedbackLoop) } }
             a.value = 5
             #expect((a.value, b.value) == (5, 5))
             withExtendedLifetime((one, two)) {}
@@ -29,14 +30,14 @@ struct FeedbackTests {
             let one = a.subscribe(timing: timing) { _, new, _ in b.value = new + 1 }
             let two = b.subscribe(timing: timing) { _, new, _ in a.value = new + 1 }
             a.value = 1
-            #expect(issues.elements.map(\.code) == [.feedbackLoop])
+            same(issues.elements.map(\.code), [.feedbackLoop])
             #expect(issues.elements.first?.name != nil)
             withExtendedLifetime((one, two)) {}
             one.cancel()
             two.cancel()
             a.value = -1
-            #expect(a.value == -1, "the store goes on")
-            #expect(issues.elements.count == 1)
+            same(a.value, -1, "the store goes on")
+            same(issues.elements.count, 1)
         }
     }
 
@@ -48,7 +49,7 @@ struct FeedbackTests {
         let one = a.observe { b.value = $0.new + 1 }
         let two = b.observe { a.value = $0.new + 1 }
         a.value = 1
-        #expect(issues.elements.map(\.code) == [.feedbackLoop])
+        same(issues.elements.map(\.code), [.feedbackLoop])
         withExtendedLifetime((one, two)) {}
     }
 
@@ -120,6 +121,6 @@ struct FeedbackTests {
         }
         track()
         count.value = 1
-        #expect(count.value == 20_000)
+        same(count.value, 20_000)
     }
 }

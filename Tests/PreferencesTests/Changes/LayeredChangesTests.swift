@@ -1,5 +1,6 @@
 import FileTestSupport
 import Observation
+import TestSupport
 import Testing
 
 @testable import Preferences
@@ -24,7 +25,7 @@ struct LayeredChangesTests {
         name.reset()
         name.value = "User"
         upper["name"] = nil
-        #expect(seen.elements == ["User → System", "System → User", "User → System"])
+        same(seen.elements, ["User → System", "System → User", "User → System"])
         withExtendedLifetime(observation) {}
     }
 
@@ -48,7 +49,7 @@ struct LayeredChangesTests {
     func changeBelowAnUnreadableValueIsNotified() {
         upper["name"] = 1
         name.store.issueHandler = { _ in }
-        #expect(name.value == "System")
+        same(name.value, "System")
         let seen = Recorder<String>()
         let observation = name.observe { seen.record("\($0.old) → \($0.new)") }
         let tracked = Recorder<String>()
@@ -58,9 +59,9 @@ struct LayeredChangesTests {
             tracked.record(name.value)
         }
         lower["name"] = "New"
-        #expect(name.value == "New")
-        #expect(tracked.elements == ["New"])
-        #expect(seen.elements == ["System → New"])
+        same(name.value, "New")
+        same(tracked.elements, ["New"])
+        same(seen.elements, ["System → New"])
         withExtendedLifetime(observation) {}
     }
 
@@ -68,7 +69,7 @@ struct LayeredChangesTests {
     func setBelowAnUnreadableValueThatChangesNothingIsNotNotified() {
         upper["name"] = 1
         name.store.issueHandler = { _ in }
-        #expect(name.value == "System")
+        same(name.value, "System")
         let seen = Recorder<String>()
         let observation = name.observe { seen.record($0.new) }
         withObservationTracking {
@@ -94,13 +95,13 @@ struct LayeredChangesTests {
         let all = name.store.subscribe { changes.record(PreferenceStoreChange($0).names) }
         lower["name"] = "New"
         upper["name"] = 2
-        #expect(await [names.next(), names.next()] == ["System", "New"])
-        #expect(await [numbers.next(), numbers.next()] == [1, 2])
+        await same([names.next(), names.next()], ["System", "New"])
+        await same([numbers.next(), numbers.next()], [1, 2])
         for expected in [("System", 1), ("New", 1), ("New", 2)] {
             let next = await both.next()
             #expect(next?.0 == expected.0 && next?.1 == expected.1)
         }
-        #expect(changes.elements == [["name"]])
+        same(changes.elements, [["name"]])
         withExtendedLifetime(all) {}
     }
 

@@ -1,4 +1,5 @@
 import DurableFile
+import TestSupport
 import Testing
 
 @testable import Preferences
@@ -62,10 +63,10 @@ struct ObserverIsolationTests {
         let label = Label()
         label.follow(volume)
         volume.value = 1
-        #expect(label.texts == ["5 1"])
+        same(label.texts, ["5 1"])
         label.stop()
         volume.value = 2
-        #expect(label.texts == ["5 1"])
+        same(label.texts, ["5 1"])
     }
 
     /// On Linux, the main actor of a test process doesn't run on the main thread.
@@ -87,7 +88,7 @@ struct ObserverIsolationTests {
         label.follow(volume)
         await onAnotherThread { [volume] in for number in 1...100 { volume.value = number } }
         await waitUntilOnMain { label.texts.count == 100 }
-        #expect(label.texts == (1...100).map { "\($0 == 1 ? 5 : $0 - 1) \($0)" })
+        same(label.texts, (1...100).map { "\($0 == 1 ? 5 : $0 - 1) \($0)" })
     }
 
     /// Changes that wait for the main actor are delivered before one that is set there.
@@ -98,9 +99,9 @@ struct ObserverIsolationTests {
         setElsewhere(volume, to: 1)
         #expect(label.texts.isEmpty)
         volume.value = 2
-        #expect(label.texts == ["5 1", "1 2"])
+        same(label.texts, ["5 1", "1 2"])
         await Task.yield()
-        #expect(label.texts == ["5 1", "1 2"])
+        same(label.texts, ["5 1", "1 2"])
     }
 
     @Test @MainActor
@@ -119,9 +120,9 @@ struct ObserverIsolationTests {
     func currentValueComesFirstAndAtOnce() {
         let label = Label()
         label.follow(volume, includingCurrent: true)
-        #expect(label.texts == ["5 5"])
+        same(label.texts, ["5 5"])
         volume.value = 6
-        #expect(label.texts == ["5 5", "5 6"])
+        same(label.texts, ["5 5", "5 6"])
     }
 
     @Test @MainActor
@@ -130,7 +131,7 @@ struct ObserverIsolationTests {
         let observation = volume.observe(at: .willSet) { [volume] in seen.record([volume.value, $0.new]) }
         volume.value = 6
         volume.value = 7
-        #expect(seen.elements == [[5, 6], [6, 7]])
+        same(seen.elements, [[5, 6], [6, 7]])
         observation.cancel()
     }
 
@@ -140,11 +141,11 @@ struct ObserverIsolationTests {
         await log.follow(volume, includingCurrent: true)
         for number in 1...50 { volume.value = number }
         await waitUntilAsync { await log.texts.count == 51 }
-        #expect(await log.texts == ["5 5", "5 1"] + (2...50).map { "\($0 - 1) \($0)" })
+        await same(log.texts, ["5 5", "5 1"] + (2...50).map { "\($0 - 1) \($0)" })
         await log.stop()
         volume.value = 0
         volume.value = 1
-        #expect(await log.texts.count == 51)
+        await same(log.texts.count, 51)
     }
 
     @Test
@@ -152,11 +153,11 @@ struct ObserverIsolationTests {
         let seen = Recorder<[Int]>()
         let thread = ThreadIdentity.current
         let observation = volume.observe { change in
-            #expect(ThreadIdentity.current == thread)
+            same(ThreadIdentity.current, thread)
             seen.record([change.old, change.new])
         }
         volume.value = 1
-        #expect(seen.elements == [[5, 1]])
+        same(seen.elements, [[5, 1]])
         observation.cancel()
     }
 
@@ -174,7 +175,7 @@ struct ObserverIsolationTests {
             isDone.wait { $0 ? .done(()) : .until(nil) }
             // The last one may still be delivered by this thread's own delivery, or by the other thread's.
             let elements = seen.elements
-            #expect(elements.first.map { $0[0] == $0[1] } == true)
+            same(elements.first.map { $0[0] == $0[1] }, true)
             #expect(zip(elements, elements.dropFirst()).allSatisfy { $0[1] == $1[0] })
             observation.cancel()
         }
@@ -187,7 +188,7 @@ struct ObserverIsolationTests {
         volume.store.issueHandler = { issues.record($0) }
         let observation = volume.observe { [volume] in volume.value = $0.new + 1 }
         volume.value = 6
-        #expect(issues.elements.map(\.code) == [.feedbackLoop])
+        same(issues.elements.map(\.code), [.feedbackLoop])
         observation.cancel()
     }
 
@@ -199,7 +200,7 @@ struct ObserverIsolationTests {
             volume.value = $0.new + 1
         }
         volume.value = 6
-        #expect(issues.elements.map(\.code) == [.feedbackLoop])
+        same(issues.elements.map(\.code), [.feedbackLoop])
         observation.cancel()
     }
 
@@ -211,8 +212,8 @@ struct ObserverIsolationTests {
             if change.new == 1 { volume.value = 2 }
         }
         volume.value = 1
-        #expect(seen.elements == [[5, 1], [5, 2]])
-        #expect(volume.value == 1)
+        same(seen.elements, [[5, 1], [5, 2]])
+        same(volume.value, 1)
         observation.cancel()
     }
 
@@ -238,7 +239,7 @@ struct ObserverIsolationTests {
         await answerer.follow(volume)
         volume.value = 6
         await waitUntil { !issues.elements.isEmpty }
-        #expect(issues.elements.map(\.code) == [.feedbackLoop])
+        same(issues.elements.map(\.code), [.feedbackLoop])
         await answerer.stop()
     }
 
@@ -251,7 +252,7 @@ struct ObserverIsolationTests {
             await reader.follow(shared)
             shared.value = 5
             await waitUntilAsync { await !reader.values.isEmpty }
-            #expect(await reader.values == [5])
+            await same(reader.values, [5])
         }
     }
 }

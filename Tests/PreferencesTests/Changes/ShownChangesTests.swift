@@ -1,5 +1,6 @@
 import FileTestSupport
 import Observation
+import TestSupport
 import Testing
 
 @testable import Preferences
@@ -32,10 +33,10 @@ struct ShownChangesTests {
         var updates = preference.updates.makeAsyncIterator()
         _ = await updates.next()
         try body()
-        #expect(early.elements == seen.elements)
+        same(early.elements, seen.elements)
         for change in seen.elements {
             let next = await updates.next()
-            #expect(next.map { change.hasSuffix(" → \(text($0))") } == true)
+            same(next.map { change.hasSuffix(" → \(text($0))") }, true)
         }
         withExtendedLifetime(observations) {}
         return seen.elements
@@ -50,7 +51,7 @@ struct ShownChangesTests {
             volume.value = 5
             volume.reset()
         }
-        #expect(seen == ["5 → 7", "7 → 5"])
+        same(seen, ["5 → 7", "7 → 5"])
     }
 
     @Test
@@ -65,7 +66,7 @@ struct ShownChangesTests {
             lower["volume"] = nil
             upper["volume"] = 5
         }
-        #expect(seen == ["7 → 8", "8 → 5"])
+        same(seen, ["7 → 8", "8 → 5"])
     }
 
     @Test
@@ -82,8 +83,8 @@ struct ShownChangesTests {
             store["volume"] = "loud"
             store["volume"] = nil
         }
-        #expect(seen == ["5 → 7", "7 → 5"])
-        #expect(raw.elements.count == 5, "the stored values have changed")
+        same(seen, ["5 → 7", "7 → 5"])
+        same(raw.elements.count, 5, "the stored values have changed")
         withExtendedLifetime(all) {}
     }
 
@@ -95,7 +96,7 @@ struct ShownChangesTests {
             word.value = Word(rawValue: "A")
             word.value = Word(rawValue: "b")
         }
-        #expect(words == ["A → b"])
+        same(words, ["A → b"])
         let real = Preference("real", default: 0.0, in: store)
         let reals = await changes(of: real, { "\($0)" }) {
             store["real"] = 1
@@ -105,7 +106,7 @@ struct ShownChangesTests {
             store["real"] = .real(.nan)
             store["real"] = .real(.nan)
         }
-        #expect(reals == ["0.0 → 1.0", "1.0 → -0.0", "0.0 → nan"])
+        same(reals, ["0.0 → 1.0", "1.0 → -0.0", "0.0 → nan"])
     }
 
     @Test
@@ -118,7 +119,7 @@ struct ShownChangesTests {
             store["blob"] = ["bytes": [1], "unknown": 2]
             blob.reset()
         }
-        #expect(seen == ["[0] → [1]", "[1] → [0]"])
+        same(seen, ["[0] → [1]", "[1] → [0]"])
         let optional = Preference<Blob?>("optional", in: store)
         let optionals = await changes(of: optional, { "\($0?.bytes ?? [])" }) {
             store["optional"] = "broken"
@@ -126,7 +127,7 @@ struct ShownChangesTests {
             optional.value = Blob()
             optional.value = nil
         }
-        #expect(optionals == ["[] → [0]", "[0] → []"])
+        same(optionals, ["[] → [0]", "[0] → []"])
     }
 
     /// The old and the new value are decoded for the first observer.
@@ -149,8 +150,8 @@ struct ShownChangesTests {
             }
         }
         store["list"] = "a,b"
-        #expect(decoded.drain().sorted() == ["a", "a,b"])
-        #expect(seen.elements == (0..<5).map { "\($0): [\"a\"] → [\"a\", \"b\"]" })
+        same(decoded.drain().sorted(), ["a", "a,b"])
+        same(seen.elements, (0..<5).map { "\($0): [\"a\"] → [\"a\", \"b\"]" })
         withExtendedLifetime(observations) {}
     }
 
@@ -171,7 +172,7 @@ struct ShownChangesTests {
         ]
         func expectChanges(_ changes: [String], to value: PropertyListValue?) {
             store["pair"] = value
-            #expect(seen.drain() == changes)
+            same(seen.drain(), changes)
         }
         let start = Pair(a: 1, b: 2), next = Pair(a: 1, b: 3)
         // The last one's type has the other member only.
@@ -217,14 +218,14 @@ struct ShownChangesTests {
             (false, { upper["volume"] = 8 }), (false, { lower["volume"] = 4 }), (true, { upper["volume"] = nil }),
             (true, { lower["volume"] = nil }), (false, { lower["volume"] = 5 }), (true, { upper["volume"] = 6 }),
         ]
-        #expect(signals(of: volume, volumes.map(\.1)) == volumes.map(\.shown))
+        same(signals(of: volume, volumes.map(\.1)), volumes.map(\.shown))
         let word = Preference("word", default: Word(rawValue: "a"), in: store)
         let words: [(shown: Bool, () -> Void)] = [
             (false, { word.value = Word(rawValue: "A") }), (false, { word.reset() }),
             (true, { word.value = Word(rawValue: "b") }),
             (false, { word.value = Word(rawValue: "B") }), (true, { word.reset() }),
         ]
-        #expect(signals(of: word, words.map(\.1)) == words.map(\.shown))
+        same(signals(of: word, words.map(\.1)), words.map(\.shown))
         let blob = Preference<Blob?>("blob", in: store)
         // A change of a dictionary is signalled without decoding it.
         let blobs: [(shown: Bool, () -> Void)] = [
@@ -232,7 +233,7 @@ struct ShownChangesTests {
             (true, { store["blob"] = "broken" }), (false, { store["blob"] = nil }), (false, { store["blob"] = [:] }),
             (true, { store["blob"] = ["bytes": [2]] }), (true, { blob.reset() }),
         ]
-        #expect(signals(of: blob, blobs.map(\.1)) == blobs.map(\.shown))
+        same(signals(of: blob, blobs.map(\.1)), blobs.map(\.shown))
     }
 
     /// The default of another instance, and what is read besides the value, is signalled, too.
@@ -253,7 +254,7 @@ struct ShownChangesTests {
                 signalled.next()
             }
             volume.value = 5
-            #expect(signalled.value == 1, "\(index)")
+            same(signalled.value, 1, "\(index)")
             _ = volume.value
         }
     }
@@ -270,12 +271,12 @@ struct ShownChangesTests {
             let signalled = Counter()
             withObservationTracking {
                 _ = volume.value
-                #expect(volume.isSet == !isSet)
+                same(volume.isSet, !isSet)
             } onChange: {
                 signalled.next()
             }
             own["volume"] = isSet ? 6 : nil
-            #expect(signalled.value == 1)
+            same(signalled.value, 1)
         }
     }
 
@@ -292,7 +293,7 @@ struct ShownChangesTests {
                 changes.record(new)
             }
             volume.value = new
-            #expect(volume.value == new)
+            same(volume.value, new)
         }
         withObservationTracking {
             _ = volume.value
@@ -300,6 +301,6 @@ struct ShownChangesTests {
             changes.record(5)
         }
         volume.reset()
-        #expect(changes.elements == [7, 8, 5])
+        same(changes.elements, [7, 8, 5])
     }
 }

@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @testable import Preferences
@@ -20,20 +21,23 @@ struct TimingTests {
         (.willSet, ["Published: François - Property: Pitt", "Published: Pitt - Property: François"]),
     ])
     func setAndRemovalArePublished(timing: PreferenceTiming, expected: [String]) {
-        #expect(
+        same(
             printout(timing) {
                 $0.value = "François"; $0.reset()
-            } == expected
+            },
+            expected
         )
-        #expect(
+        same(
             printout(timing) {
                 $0.value = "François"; $0.store.removeAll()
-            } == expected
+            },
+            expected
         )
-        #expect(
+        same(
             printout(timing) {
                 $0.store["user.name"] = "François"; $0.store["user.name"] = nil
-            } == expected
+            },
+            expected
         )
     }
 
@@ -55,8 +59,9 @@ struct TimingTests {
         ]
         will.value = "François"
         optional.value = nil
-        #expect(
-            printed.elements == [
+        same(
+            printed.elements,
+            [
                 "will François (will)", "did François (François)", "optional François",
                 "will will (François)", "did did (did)", "optional nil",
             ]
@@ -76,7 +81,7 @@ struct TimingTests {
             }
         }
         backend.changeOutside("count", to: 3)
-        #expect(seen.elements == ["willSet 3 external", "didSet 3 external"])
+        same(seen.elements, ["willSet 3 external", "didSet 3 external"])
         withExtendedLifetime(observations) {}
     }
 
@@ -97,9 +102,9 @@ struct TimingTests {
             )
         }
         count.value = 1
-        #expect(seen.elements == ["first 1 (0)", "late 1 (1)"])
+        same(seen.elements, ["first 1 (0)", "late 1 (1)"])
         count.value = 2
-        #expect(seen.elements.dropFirst(2) == ["first 2 (1)", "late 2 (1)"])
+        same(seen.elements.dropFirst(2), ["first 2 (1)", "late 2 (1)"])
         withExtendedLifetime(first) {}
     }
 }

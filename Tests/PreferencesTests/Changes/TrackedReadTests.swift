@@ -1,6 +1,7 @@
 import DurableFile
 import FileTestSupport
 import Observation
+import TestSupport
 import Testing
 
 @testable import Preferences
@@ -16,14 +17,14 @@ struct TrackedReadTests {
         let count = Preference("count", default: 0, in: .inMemory())
         let seen = Recorder<Int>()
         withObservationTracking {
-            #expect(count.value == 0)
+            same(count.value, 0)
             for value in 1...lag { count.value = value }
         } onChange: {
             seen.record(count.value)
         }
         #expect(seen.elements.isEmpty)
         count.value = 100
-        #expect(seen.elements == [100])
+        same(seen.elements, [100])
     }
 
     @Test
@@ -38,9 +39,9 @@ struct TrackedReadTests {
         } onChange: {
             notified.next()
         }
-        #expect(shown == 0)
+        same(shown, 0)
         await eventually { notified.value == 1 }
-        #expect(volume.value == 5)
+        same(volume.value, 5)
     }
 
     /// A change that alters nothing that is shown isn't signalled; the closure still waits for the next.
@@ -50,7 +51,7 @@ struct TrackedReadTests {
         let volume = Preference("volume", default: 0, in: .inMemory())
         let notified = Counter()
         withObservationTracking {
-            #expect(volume.value == 0)
+            same(volume.value, 0)
             volume.value = 0
             volume.value = 5
         } onChange: {
@@ -66,14 +67,14 @@ struct TrackedReadTests {
         let number = Preference("name", default: 0, in: .inMemory())
         let notified = Counter()
         withObservationTracking {
-            #expect(number.value == 0)
-            #expect(Preference("name", default: "", in: number.store).value == "")
+            same(number.value, 0)
+            same(Preference("name", default: "", in: number.store).value, "")
         } onChange: {
             notified.next()
         }
         number.store["name"] = "text"
-        #expect(number.value == 0)
-        #expect(notified.value == 1)
+        same(number.value, 0)
+        same(notified.value, 1)
     }
 
     /// Another instance fills a member that isn't stored with another default.
@@ -84,16 +85,16 @@ struct TrackedReadTests {
         let store = PreferenceStore.inMemory(["frame": ["height": 3]])
         let narrow = Preference("frame", default: Frame(width: 100), in: store)[\.width]
         let wide = Preference("frame", default: Frame(width: 200), in: store)[\.width]
-        #expect(narrow.value == 100)
+        same(narrow.value, 100)
         store["frame"] = ["height": 4]
         let notified = Counter()
         withObservationTracking {
-            #expect(wide.value == 200)
+            same(wide.value, 200)
         } onChange: {
             notified.next()
         }
         store["frame"] = ["height": 4, "width": 100]
-        #expect(notified.value == 1)
+        same(notified.value, 1)
         withExtendedLifetime(narrow) {}
     }
 
@@ -106,11 +107,11 @@ struct TrackedReadTests {
         do {
             let new = Document()
             document = new
-            #expect(Preference("number", default: new.number, in: kept.store).value == 5)
+            same(Preference("number", default: new.number, in: kept.store).value, 5)
         }
         #expect(document == nil)
         kept.value = 7
-        #expect(kept.value == 7)
+        same(kept.value, 7)
     }
 
     /// A reading might have the last reference to a store, which locks its sources when it is released; epochs end under these locks.
@@ -145,7 +146,7 @@ struct TrackedReadTests {
         for value in 1...100 {
             await Task.detached { count.value = value }.value
             withObservationTracking {
-                #expect(count.value == value)
+                same(count.value, value)
             } onChange: {
                 seen.record(count.value)
             }
@@ -172,7 +173,7 @@ struct TrackedReadTests {
             }
             await writer.value
             await waitUntil { view.shown == view.count.value }
-            #expect(view.shown == -1)
+            same(view.shown, -1)
         }
     }
 

@@ -1,4 +1,5 @@
 import FileTestSupport
+import TestSupport
 import Testing
 
 @testable import Preferences
@@ -19,7 +20,7 @@ struct TransactionTests {
                     other.value = thread
                 }
             }
-            #expect(count.value == 4 * rounds(2_500))
+            same(count.value, 4 * rounds(2_500))
         }
     }
 
@@ -33,7 +34,7 @@ struct TransactionTests {
         }
         // A write of another name also reads the values that the other store wrote last.
         for (index, store) in stores.enumerated() { store["end \(index)"] = 1 }
-        #expect(stores.map { $0["count"] } == [2_000, 2_000])
+        same(stores.map { $0["count"] }, [2_000, 2_000])
     }
 
     @Test(arguments: StoreKind.allCases)
@@ -59,7 +60,7 @@ struct TransactionTests {
                     transaction["else"] = 1
                 }
             }
-            #expect(other?.code == code)
+            same(other?.code, code)
             #expect(runs.value == 2 * last && store["else"] == nil)
         }
     }
@@ -73,16 +74,16 @@ struct TransactionTests {
             let unreadable = Preference("unreadable", default: 0, in: store)
             let before = store.contents
             let all = store.subscribe { _ in Issue.record("nothing changes") }
-            #expect(refusal(in: store) { $0[volume] = 10 } == .invalid)
-            #expect(refusal(in: store) { $0[foreign] = 1 } == .wrongStore)
-            #expect(refusal(in: store) { _ = $0[foreign] } == .wrongStore)
-            #expect(refusal(in: store) { $0.reset(foreign) } == .wrongStore)
-            #expect(refusal(in: store) { $0[unreadable] += 1 } == .unreadable)
-            #expect(refusal(in: store) { $0[""] = 1 } == .invalidName)
+            same(refusal(in: store) { $0[volume] = 10 }, .invalid)
+            same(refusal(in: store) { $0[foreign] = 1 }, .wrongStore)
+            same(refusal(in: store) { _ = $0[foreign] }, .wrongStore)
+            same(refusal(in: store) { $0.reset(foreign) }, .wrongStore)
+            same(refusal(in: store) { $0[unreadable] += 1 }, .unreadable)
+            same(refusal(in: store) { $0[""] = 1 }, .invalidName)
             #expect(store.contents == before && foreign.value == 0)
             all.cancel()
             try store.transaction { $0[unreadable] = 1 }
-            #expect(unreadable.value == 1, "only written")
+            same(unreadable.value, 1, "only written")
         }
     }
 
@@ -131,22 +132,24 @@ struct TransactionTests {
                 return runs
             }
             let unread = try runs { _ in }
-            #expect(unread == 1)
-            #expect(try runs { $0["b"] = 2 } == 1, "only written")
-            #expect(try runs { _ = $0["c"] } == 1)
-            #expect(try runs { _ = $0["b"] } == 2, "an absent name that was read")
-            #expect(
-                try runs {
+            same(unread, 1)
+            try same(runs { $0["b"] = 2 }, 1, "only written")
+            try same(runs { _ = $0["c"] }, 1)
+            try same(runs { _ = $0["b"] }, 2, "an absent name that was read")
+            try same(
+                runs {
                     $0["b"] = 3; _ = $0["b"]
-                } == 1,
+                },
+                1,
                 "its own write was read"
             )
-            #expect(try runs { _ = $0.names } == 2)
-            #expect(try runs { _ = $0.contents } == 2)
-            #expect(
-                try runs {
+            try same(runs { _ = $0.names }, 2)
+            try same(runs { _ = $0.contents }, 2)
+            try same(
+                runs {
                     _ = $0["b"]; _ = $0.contents; _ = $0["c"]
-                } == 2
+                },
+                2
             )
         }
     }
@@ -162,7 +165,7 @@ struct TransactionTests {
             return (transaction[a], transaction[b], transaction.names)
         }
         #expect(result.0 == 0 && result.1 == 2 && result.2 == ["b"])
-        #expect(store.contents == ["b": 2])
+        same(store.contents, ["b": 2])
     }
 }
 

@@ -1,5 +1,6 @@
 import DurableFile
 import FileTestSupport
+import TestSupport
 import Testing
 
 @testable import Preferences
@@ -21,18 +22,18 @@ struct UpdatesTests {
         for value in 1...1_000 { count.value = value }
         var second = count.updates(includingCurrent: false).makeAsyncIterator()
         count.value = -1
-        for value in 0...1_000 { #expect(await first.next() == value) }
-        #expect(await first.next() == -1)
-        #expect(await second.next() == -1)
+        for value in 0...1_000 { await same(first.next(), value) }
+        await same(first.next(), -1)
+        await same(second.next(), -1)
     }
 
     @Test(arguments: [(PreferenceBuffering.newest(1), 1), (.newest(3), 3), (.newest(0), 1)])
     func onlyTheNewestWait(buffering: PreferenceBuffering, count kept: Int) async {
         var updates = count.updates(buffering: buffering).makeAsyncIterator()
         for value in 1...10 { count.value = value }
-        for value in (11 - kept)...10 { #expect(await updates.next() == value) }
+        for value in (11 - kept)...10 { await same(updates.next(), value) }
         count.value = 11
-        #expect(await updates.next() == 11)
+        await same(updates.next(), 11)
     }
 
     @Test(.timeLimit(.minutes(60)))
@@ -45,8 +46,8 @@ struct UpdatesTests {
             }
             if !isEarly { await waitUntil { seen.value == 1 } }
             consumer.cancel()
-            #expect(await consumer.value == "ended")
-            #expect(subscriptionCount == 0)
+            await same(consumer.value, "ended")
+            same(subscriptionCount, 0)
         }
     }
 
@@ -55,10 +56,10 @@ struct UpdatesTests {
         var updates: PreferenceUpdates<Int>.Iterator? = count.updates.makeAsyncIterator()
         let both: PreferenceUpdates<(Int, String)>.Iterator? = PreferenceStore.updates(of: count, name)
             .makeAsyncIterator()
-        #expect(await updates?.next() == 0)
-        #expect(subscriptionCount == 2)
+        await same(updates?.next(), 0)
+        same(subscriptionCount, 2)
         updates = nil
-        #expect(subscriptionCount == 1)
+        same(subscriptionCount, 1)
         withExtendedLifetime(both) {}
     }
 
@@ -90,7 +91,7 @@ struct UpdatesTests {
         let writer = Task.detached { for value in 1...200 { count.value = value } }
         await consumer.consume(count.updates)
         await writer.value
-        #expect(await consumer.last == 200)
+        await same(consumer.last, 200)
     }
 
     @Test
@@ -107,10 +108,10 @@ struct UpdatesTests {
         store["unrelated"] = 2
         count.reset()
         for expected in [(0, "Pitt"), (1, "François"), (0, "François")] {
-            #expect(await two.next().map { $0 == expected } == true)
+            await same(two.next().map { $0 == expected }, true)
         }
         for expected in [(0, "Pitt", false), (1, "François", false), (1, "François", true), (0, "François", true)] {
-            #expect(await three.next().map { $0 == expected } == true)
+            await same(three.next().map { $0 == expected }, true)
         }
     }
 
@@ -125,9 +126,9 @@ struct UpdatesTests {
         }
         store.removeAll()
         let seen = [await changes.next(), await changes.next(), await changes.next()].compactMap(\.self)
-        #expect(seen.map(\.names) == [["count"], ["count", "name"], ["count", "name"]])
-        #expect(seen.map(\.old) == [[:], ["count": 1], ["count": 2, "name": "François"]])
-        #expect(seen.map(\.new) == [["count": 1], ["count": 2, "name": "François"], [:]])
+        same(seen.map(\.names), [["count"], ["count", "name"], ["count", "name"]])
+        same(seen.map(\.old), [[:], ["count": 1], ["count": 2, "name": "François"]])
+        same(seen.map(\.new), [["count": 1], ["count": 2, "name": "François"], [:]])
         #expect(seen.allSatisfy { $0.origin == .local })
     }
 

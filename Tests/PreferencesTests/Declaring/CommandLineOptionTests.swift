@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import Preferences
@@ -44,35 +45,33 @@ struct CommandLineOptionTests {
     ])
     func aFlagNeedsNoValue(_ text: String, _ value: Bool) {
         let (settings, issues) = settings(words(text))
-        #expect(settings.verbose == value)
-        #expect(
-            settings.$verbose.source.name == (text.contains("v") && !text.hasPrefix("-- ") ? "arguments" : "default")
-        )
+        same(settings.verbose, value)
+        same(settings.$verbose.source.name, text.contains("v") && !text.hasPrefix("-- ") ? "arguments" : "default")
         #expect(issues.elements.isEmpty)
     }
 
     @Test
     func anOptionalFlagHasThreeValues() {
-        #expect(settings([]).0.colour == nil)
-        #expect(settings(["--colour"]).0.colour == true)
-        #expect(settings(["--no-colour"]).0.colour == false)
+        same(settings([]).0.colour, nil)
+        same(settings(["--colour"]).0.colour, true)
+        same(settings(["--no-colour"]).0.colour, false)
     }
 
     @Test
     func aNegationConcernsOnlyFlags() {
         let (settings, issues) = settings(["--no-cache"])
         #expect(settings.cache == "all" && settings.noCache)
-        #expect(settings.$cache.source == .default)
+        same(settings.$cache.source, .default)
         #expect(settings.problems.isEmpty && issues.elements.isEmpty)
     }
 
     @Test
     func aShortOptionHasAValue() {
-        #expect(settings(["-n", "7"]).0.limit == 7)
-        #expect(settings(["-n", "7", "--limit", "8"]).0.limit == 8)
-        #expect(settings(["--limit", "8", "-n", "7"]).0.limit == 7)
+        same(settings(["-n", "7"]).0.limit, 7)
+        same(settings(["-n", "7", "--limit", "8"]).0.limit, 8)
+        same(settings(["--limit", "8", "-n", "7"]).0.limit, 7)
         #expect(settings(["-n", "7"]).0.problems.isEmpty)
-        #expect(settings(["-n", "7"]).0.$limit.source.name == "arguments")
+        same(settings(["-n", "7"]).0.$limit.source.name, "arguments")
     }
 
     @Test
@@ -83,7 +82,7 @@ struct CommandLineOptionTests {
         let store = PreferenceStore.layered([.arguments(["-q", "--no-quiet", "-x", "--no-limit"]), .inMemory()])
         let settings = Settings(in: store)
         let others = Others(in: store)
-        #expect(settings.problems.count == 2)
+        same(settings.problems.count, 2)
         #expect(settings.problems.allSatisfy { $0.message.contains("\"x\"") || $0.message.contains("\"no-limit\"") })
         #expect(!others.quiet)
     }
@@ -105,14 +104,14 @@ struct CommandLineOptionTests {
             let preferences = letters.map { Preference("name-\($0)", default: false, .short($0), in: store) }
             let found = Recorder<Bool>()
             await onThreads(4) { _ in found.record(preferences[preferences.count - 1].value) }
-            #expect(found.elements == [true, true, true, true])
+            same(found.elements, [true, true, true, true])
         }
     }
 
     @Test
     func aShortOptionIsFoundInAScope() {
         let store = PreferenceStore.layered([.arguments(["-n", "7"]), .inMemory()])
-        #expect(Settings(in: store.scoped(prefix: "a.")).limit == 7)
+        same(Settings(in: store.scoped(prefix: "a.")).limit, 7)
     }
 
     @Test
@@ -120,20 +119,20 @@ struct CommandLineOptionTests {
         let (settings, issues) = settings(
             words("--tags a --tags=b,c --ports 1 --ports 2 --waits 10s --waits 2 --waits 10s --flags yes --flags=0")
         )
-        #expect(settings.tags == ["a", "b,c"])
-        #expect(settings.ports == [1, 2])
-        #expect(settings.waits == [.seconds(10), .seconds(2)])
-        #expect(settings.flags == [true, false])
+        same(settings.tags, ["a", "b,c"])
+        same(settings.ports, [1, 2])
+        same(settings.waits, [.seconds(10), .seconds(2)])
+        same(settings.flags, [true, false])
         #expect(issues.elements.isEmpty)
     }
 
     @Test
     func aJSONArrayAddsItsElements() {
-        #expect(settings(["--tags", #"["a","b"]"#]).0.tags == ["a", "b"])
-        #expect(settings(["--tags=c", "--tags", #"["a","b"]"#]).0.tags == ["c", "a", "b"])
-        #expect(settings(["--tags=[]"]).0.tags == [])
-        #expect(settings(["--tags=[x"]).0.tags == ["[x"])
-        #expect(settings(["--tags=5"]).0.tags == ["5"])
+        same(settings(["--tags", #"["a","b"]"#]).0.tags, ["a", "b"])
+        same(settings(["--tags=c", "--tags", #"["a","b"]"#]).0.tags, ["c", "a", "b"])
+        same(settings(["--tags=[]"]).0.tags, [])
+        same(settings(["--tags=[x"]).0.tags, ["[x"])
+        same(settings(["--tags=5"]).0.tags, ["5"])
     }
 
     @Test
@@ -141,8 +140,8 @@ struct CommandLineOptionTests {
         let (settings, issues) = settings([
             "--defines", "a=1", "--defines=b=x=y", "--defines={\"c\":\"d\"}", "--weights=a=0.5", "--weights", "b=2",
         ])
-        #expect(settings.defines == ["a": "1", "b": "x=y", "c": "d"])
-        #expect(settings.weights == ["a": 0.5, "b": 2])
+        same(settings.defines, ["a": "1", "b": "x=y", "c": "d"])
+        same(settings.weights, ["a": 0.5, "b": 2])
         #expect(issues.elements.isEmpty)
     }
 
@@ -158,8 +157,8 @@ struct CommandLineOptionTests {
     @Test
     func formerNamesAreOptions() {
         let (settings, issues) = settings(["--look=dark"])
-        #expect(settings.theme == .dark)
-        #expect(issues.elements.map(\.code) == [.deprecated])
+        same(settings.theme, .dark)
+        same(issues.elements.map(\.code), [.deprecated])
     }
 
     @Test(arguments: [
@@ -195,8 +194,8 @@ struct CommandLineOptionTests {
     func whatCannotBeReadIsReportedWithTheOption(_ words: [String], _ message: String) {
         let (settings, issues) = settings(words)
         #expect(settings.limit == 20 && settings.ports == [80] && !settings.verbose && settings.defines.isEmpty)
-        #expect(issues.elements.map(\.description) == [message + "; the default is used"])
-        #expect(settings.problems.map(\.code) == issues.elements.map(\.code))
+        same(issues.elements.map(\.description), [message + "; the default is used"])
+        same(settings.problems.map(\.code), issues.elements.map(\.code))
     }
 
     @Test
@@ -207,7 +206,7 @@ struct CommandLineOptionTests {
             #"preference "token": --token, from the layer "arguments", can't be used: the option needs a value: String"#,
             #"preference "keys": <redacted>, from the layer "arguments" (--keys), can't be used: expected Dictionary<String, String>, found <redacted>"#,
         ]
-        #expect(issues.elements.map(\.description) == messages.map { $0 + "; the default is used" })
-        #expect(Set(settings.problems.map(\.description)) == Set(issues.elements.map(\.description)))
+        same(issues.elements.map(\.description), messages.map { $0 + "; the default is used" })
+        same(Set(settings.problems.map(\.description)), Set(issues.elements.map(\.description)))
     }
 }

@@ -1,4 +1,5 @@
 import Observation
+import TestSupport
 import Testing
 
 @testable import Preferences
@@ -37,36 +38,36 @@ struct FormerNameTests {
         let store = PreferenceStore.inMemory(stored)
         store.issueHandler = { _ in }
         let player = Player(in: store)
-        #expect(player.volume == value)
-        #expect(player.$volume.isSet == !stored.isEmpty)
-        #expect(player.$volume.source == (stored.isEmpty ? .default : .store))
-        #expect(player.$volume.storedValue == (stored.isEmpty ? nil : .integer(Int64(value))))
+        same(player.volume, value)
+        same(player.$volume.isSet, !stored.isEmpty)
+        same(player.$volume.source, stored.isEmpty ? .default : .store)
+        same(player.$volume.storedValue, stored.isEmpty ? nil : .integer(Int64(value)))
     }
 
     @Test
     func strongerLayerComesBeforeAStrongerName() {
         let player = Player(in: layered(["vol": 3], ["volume": 1]))
-        #expect(player.volume == 3)
-        #expect(Player(in: layered(["name": "x"], ["vol": 4])).$volume.source.description == "system")
+        same(player.volume, 3)
+        same(Player(in: layered(["name": "x"], ["vol": 4])).$volume.source.description, "system")
     }
 
     @Test
     func argumentsAndVariablesKnowThem() {
         let user = PreferenceStore.inMemory(["volume": 1])
-        #expect(Player(in: .layered([.arguments(["--vol", "7"]), user])).volume == 7)
+        same(Player(in: .layered([.arguments(["--vol", "7"]), user])).volume, 7)
         let issues = Recorder<PreferenceError>()
         let store = PreferenceStore.layered([.environment(["APP_LOUDNESS": "8"], prefix: "APP"), user])
         store.issueHandler = { issues.record($0) }
         let player = Player(in: store)
         for _ in 0..<3 {
-            #expect(player.volume == 8)
+            same(player.volume, 8)
             user["name"] = nil
             store.core.dropCachedValues()
         }
-        #expect(issues.elements.map(\.code) == [.deprecated])
-        #expect(
-            issues.elements.first?.message
-                == "the value is used under the former name \"APP_LOUDNESS\" (environment layer); rename it to \"APP_VOLUME\""
+        same(issues.elements.map(\.code), [.deprecated])
+        same(
+            issues.elements.first?.message,
+            "the value is used under the former name \"APP_LOUDNESS\" (environment layer); rename it to \"APP_VOLUME\""
         )
         #expect(store.reportUnknownNames(for: player).isEmpty)
     }
@@ -79,7 +80,7 @@ struct FormerNameTests {
             store["vol"] = 3
             store.issueHandler = { issues.record($0) }
             for _ in 0..<3 {
-                #expect(Player(in: store).volume == 3)
+                same(Player(in: store).volume, 3)
                 store.core.dropCachedValues()
             }
             #expect(issues.elements.map(\.code) == [.deprecated] && issues.elements.map(\.name) == ["volume"])
@@ -91,7 +92,7 @@ struct FormerNameTests {
         }
         let store = PreferenceStore.inMemory(["vol": 3])
         store.issueHandler = { Issue.record($0) }
-        #expect(Player(in: store).volume == 3)
+        same(Player(in: store).volume, 3)
     }
 
     @Test
@@ -102,18 +103,18 @@ struct FormerNameTests {
             let issues = Recorder<PreferenceError>()
             store.issueHandler = { issues.record($0) }
             let player = Player(in: store)
-            #expect(player.volume == 5)
+            same(player.volume, 5)
             let unreadable = issues.elements.filter { $0.code == .unreadable }
             #expect(unreadable.count == 1 && unreadable[0].name == "volume")
             #expect(unreadable[0].message.contains("as \"vol\""))
             #expect(throws: PreferenceError.self) { try player.$volume.read() }
             #expect(throws: PreferenceError.self) { try player.$volume.update { $0 += 1 } }
-            #expect(store["vol"] == "loud")
+            same(store["vol"], "loud")
             store["vol"] = 3
-            #expect(player.volume == 3)
+            same(player.volume, 3)
             store["vol"] = "loud"
-            #expect(player.volume == 5)
-            #expect(issues.elements.filter { $0.code == .unreadable }.count == 2)
+            same(player.volume, 5)
+            same(issues.elements.filter { $0.code == .unreadable }.count, 2)
         }
     }
 
@@ -124,13 +125,13 @@ struct FormerNameTests {
         let store = PreferenceStore.layered([user, environment])
         store.issueHandler = { Issue.record($0) }
         let font = Preference("editor-font", default: "Sans", .formerly("editor.font", "editor_font"), in: store)
-        #expect(font.value == "Mono")
-        #expect(store.core.candidates(for: "editor-font").1.count == 1)
+        same(font.value, "Mono")
+        same(store.core.candidates(for: "editor-font").1.count, 1)
         let volume = Preference("volume", default: 5, .formerly("Volume"), in: store)
         try volume.update { $0 += 1 }
         #expect(volume.value == 3 && user.contents == ["volume": 3])
         volume.reset()
-        #expect(volume.value == 7)
+        same(volume.value, 7)
     }
 
     @Test
@@ -141,7 +142,7 @@ struct FormerNameTests {
         ]
         for (store, value) in zip(stores, [3, 1]) {
             store.issueHandler = { Issue.record($0) }
-            #expect(Player(in: store).volume == value)
+            same(Player(in: store).volume, value)
         }
     }
 
@@ -152,12 +153,12 @@ struct FormerNameTests {
             let issues = Recorder<PreferenceError>()
             store["a.vol"] = 3
             store.issueHandler = { issues.record($0) }
-            for _ in 0..<3 { #expect(Player(in: store.scoped(prefix: "a.")).volume == 3) }
+            for _ in 0..<3 { same(Player(in: store.scoped(prefix: "a.")).volume, 3) }
             #expect(issues.elements.count == 1 && issues.elements[0].name == "a.volume")
             #expect(issues.elements.allSatisfy { $0.message.contains("former name \"a.vol\"") })
             #expect(issues.elements.allSatisfy { $0.message.hasSuffix("rename it to \"a.volume\"") })
             store["a.vol"] = "loud"
-            #expect(Player(in: store.scoped(prefix: "a.")).volume == 5)
+            same(Player(in: store.scoped(prefix: "a.")).volume, 5)
             #expect(issues.elements.count == 2 && issues.elements[1].message.contains("as \"a.vol\""))
         }
     }
@@ -167,8 +168,8 @@ struct FormerNameTests {
         let store = PreferenceStore.layered([.arguments(["--vool", "3", "--volum", "3"]), .inMemory()])
         let issues = Recorder<PreferenceError>()
         store.issueHandler = { issues.record($0) }
-        #expect(store.reportUnknownNames(for: Player(in: store)) == ["volum", "vool"])
-        #expect(issues.elements.map { $0.message.contains("did you mean \"volume\"?") } == [true, false])
+        same(store.reportUnknownNames(for: Player(in: store)), ["volum", "vool"])
+        same(issues.elements.map { $0.message.contains("did you mean \"volume\"?") }, [true, false])
         #expect(issues.elements.allSatisfy { !$0.message.contains("\"vol\"") })
     }
 
@@ -195,7 +196,7 @@ struct FormerNameTests {
                 store["vol"] = 3
                 var changes = store.changes.makeAsyncIterator()
                 try await write(player)
-                #expect(store.contents == ["volume": 7])
+                same(store.contents, ["volume": 7])
                 let change = await changes.next()
                 #expect(change?.old == ["loudness": 2, "vol": 3] && change?.new == ["volume": 7])
             }
@@ -245,12 +246,12 @@ struct FormerNameTests {
             runs.append(transaction[player.$volume])
             if runs.count == 1 { store["vol"] = 6 }
             transaction[player.$volume] += 1
-            #expect(transaction[player.$volume] == runs[runs.count - 1] + 1)
-            #expect(transaction["vol"] == nil)
+            same(transaction[player.$volume], runs[runs.count - 1] + 1)
+            same(transaction["vol"], nil)
             transaction.reset(player.$volume)
-            #expect(transaction[player.$volume] == 5)
+            same(transaction[player.$volume], 5)
             transaction["loudness"] = 8
-            #expect(transaction[player.$volume] == 8)
+            same(transaction[player.$volume], 8)
         }
         #expect(runs == [3, 6] && store.contents == ["loudness": 8])
     }
@@ -260,9 +261,9 @@ struct FormerNameTests {
         let player = Player(in: layered(["vol": 3], ["loudness": 4]))
         try player.$volume.store.transaction { transaction in
             transaction.reset(player.$volume)
-            #expect(transaction[player.$volume] == 4)
+            same(transaction[player.$volume], 4)
         }
-        #expect(player.volume == 4)
+        same(player.volume, 4)
     }
 
     // MARK: Managed values
@@ -289,7 +290,7 @@ struct FormerNameTests {
         let store = PreferenceStore.layered([.arguments(["--vol", "7"]), .inMemory()])
         store.issueHandler = { issues.record($0) }
         Player(in: store).volume = 3
-        #expect(issues.elements.map(\.code) == [.hidden])
+        same(issues.elements.map(\.code), [.hidden])
     }
 
     // MARK: Observing
@@ -306,27 +307,27 @@ struct FormerNameTests {
         ]
         var updates = player.$volume.updates.makeAsyncIterator()
         var pairs = PreferenceStore.updates(of: player.$volume, player.$name).makeAsyncIterator()
-        #expect(await updates.next() == 3)
-        #expect(await pairs.next()?.0 == 3)
-        #expect(player.volume == 3)
+        await same(updates.next(), 3)
+        await same(pairs.next()?.0, 3)
+        same(player.volume, 3)
         player.volume = 3  // moves to the name
         #expect(store.contents == ["volume": 3] && seen.elements.isEmpty)
         store["vol"] = 8  // hidden by the name
         #expect(player.volume == 3 && seen.elements.isEmpty)
         player.volume = 4
-        #expect(seen.elements == ["will 3 → 4", "3 → 4"])
-        #expect(await updates.next() == 4)
-        #expect(await pairs.next()?.0 == 4)
+        same(seen.elements, ["will 3 → 4", "3 → 4"])
+        await same(updates.next(), 4)
+        await same(pairs.next()?.0, 4)
         store["loudness"] = 6
         player.$name.value = "Ella"
-        #expect(await pairs.next()?.1 == "Ella")
+        await same(pairs.next()?.1, "Ella")
         store["volume"] = nil  // shows the former name
-        #expect(player.volume == 6)
-        #expect(Array(seen.elements.suffix(2)) == ["will 4 → 6", "4 → 6"])
-        #expect(await updates.next() == 6)
-        #expect(await pairs.next()?.0 == 6)
+        same(player.volume, 6)
+        same(Array(seen.elements.suffix(2)), ["will 4 → 6", "4 → 6"])
+        await same(updates.next(), 6)
+        await same(pairs.next()?.0, 6)
         backend.changeOutside("loudness", to: 1)
-        #expect(await updates.next() == 1)
+        await same(updates.next(), 1)
         withExtendedLifetime(observations) {}
     }
 
@@ -344,12 +345,12 @@ struct FormerNameTests {
         }
         track()
         store["vol"] = 3
-        #expect(tracked.elements == [3])
+        same(tracked.elements, [3])
         track()
         player.volume = 3
-        #expect(tracked.elements == [3])
+        same(tracked.elements, [3])
         store["volume"] = 8
-        #expect(tracked.elements == [3, 8])
+        same(tracked.elements, [3, 8])
     }
 
     // MARK: Scopes, members, secrets, isolation
@@ -365,7 +366,7 @@ struct FormerNameTests {
         player.volume = 6
         #expect(seen.elements == [4, 6] && store.contents == ["a.volume": 6, "vol": 9])
         let general = Player(in: .layered([store.scoped(prefix: "b."), store]))
-        #expect(general.volume == 9)
+        same(general.volume, 9)
         withExtendedLifetime(observation) {}
     }
 
@@ -377,7 +378,7 @@ struct FormerNameTests {
         let x = frame[\.x]
         let seen = Recorder<Int>()
         let observation = x.observe { seen.record($0.new) }
-        #expect(x.value == 1)
+        same(x.value, 1)
         store["window"] = ["x": 5, "y": 2]
         x.value = 7
         #expect(seen.elements == [5, 7] && store.contents == ["frame": ["x": 7, "y": 2]])
@@ -426,9 +427,9 @@ struct FormerNameTests {
                 player.$volume.migrate(from: "vol")
             }
             user["vol"] = 7
-            #expect(player.volume == 7)
+            same(player.volume, 7)
             player.volume = 5
-            #expect(user.contents == ["volume": 5])
+            same(user.contents, ["volume": 5])
             player.reset()
         }
         managed.changeOutside("vol", to: 0)
@@ -443,7 +444,7 @@ struct FormerNameTests {
         for _ in 0..<2 {
             target.migrate(from: player.$volume)
             #expect(target.value == 2 && player.volume == 5 && !player.$volume.isSet)
-            #expect(store.contents == (isInSameStore ? ["gain": 2] : [:]))
+            same(store.contents, isInSameStore ? ["gain": 2] : [:])
         }
         target.value = 8
         store["vol"] = 3

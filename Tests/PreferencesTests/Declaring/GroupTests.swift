@@ -1,4 +1,5 @@
 import FileTestSupport
+import TestSupport
 import Testing
 
 @testable import Preferences
@@ -57,12 +58,12 @@ struct GroupTests {
         first.plain.value = "first"
         first.inner.depth = 2
         first.optional?.depth += 1
-        #expect(second.count == 0)
-        #expect(second.plain.value == "plain")
-        #expect(second.inner.depth == 1)
+        same(second.count, 0)
+        same(second.plain.value, "plain")
+        same(second.inner.depth, 1)
         #expect(seen.elements.isEmpty)
-        #expect(first.$count.store.names == ["inner.depth", "outer.count", "outer.plain"])
-        #expect(first.inner.depth == 3, "nested groups are bound too")
+        same(first.$count.store.names, ["inner.depth", "outer.count", "outer.plain"])
+        same(first.inner.depth, 3, "nested groups are bound too")
         #expect(first.$elsewhere.store === Outer.elsewhere, "an explicit store stays")
         withExtendedLifetime(observation) {}
     }
@@ -88,13 +89,13 @@ struct GroupTests {
         store.issueHandler = { issues.record($0) }
         let group = Careless(in: store)
         let error = try #require(issues.elements.first)
-        #expect(issues.elements.count == 1)
-        #expect(error.code == .misuse)
-        #expect(error.name == "accidental")
+        same(issues.elements.count, 1)
+        same(error.code, .misuse)
+        same(error.name, "accidental")
         _ = Careless(in: store)
-        #expect(issues.elements.count == 1, "it was bound before")
+        same(issues.elements.count, 1, "it was bound before")
         group.count = 1
-        #expect(issues.elements.count == 1)
+        same(issues.elements.count, 1)
     }
 
     @Test
@@ -113,7 +114,7 @@ struct GroupTests {
         let group = ActorGroup(in: store)
         group.count.value = 5
         await group.rename("somebody")
-        #expect(store.contents == ["actor.count": 5, "actor.name": "somebody"])
+        same(store.contents, ["actor.count": 5, "actor.name": "somebody"])
     }
 
     @Test(.timeLimit(.minutes(60)))
@@ -136,10 +137,10 @@ struct GroupTests {
         #expect(optional.value == nil && wide.value == 3.5)
         number.value = 7
         #expect((number.value, other.value, wide.value) == (7, 7, 7.0))
-        #expect(optional.value == 7)
+        same(optional.value, 7)
         #expect(issues.elements.isEmpty)
         #expect(text.value == "none" && text.value == "none")
-        #expect(issues.elements.map(\.name) == ["shared"], "an integer isn't a string")
+        same(issues.elements.map(\.name), ["shared"], "an integer isn't a string")
         text.value = "seven"
         #expect((number.value, other.value, wide.value, text.value) == (1, 2, 3.5, "seven"))
         optional.value = nil
@@ -162,8 +163,8 @@ struct GroupTests {
                 observations.record(Preference("sum", default: 0, in: store).observe { _ in seen.next() })
                 do { try Preference("sum", default: 0, in: store).update { $0 += 1 } } catch { wrong.next() }
             }
-            #expect(wrong.value == 0)
-            #expect(store["sum"] == 8)
+            same(wrong.value, 0)
+            same(store["sum"], 8)
             #expect(seen.value >= 8)
             for observation in observations.elements { observation.cancel() }
         }

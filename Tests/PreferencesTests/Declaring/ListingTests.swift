@@ -1,4 +1,5 @@
 import Preferences
+import TestSupport
 import Testing
 
 private enum ListedTheme: String, CaseIterable { case light, dark }
@@ -22,25 +23,24 @@ struct ListingTests {
     @Test
     func groupListsItsPreferencesInTheirOrder() {
         let preferences = Settings(in: store).preferences
-        #expect(
-            preferences.map(\.name) == ["nickname", "theme", "side", "port", "sound.volume", "sound.balance"]
+        same(preferences.map(\.name), ["nickname", "theme", "side", "port", "sound.volume", "sound.balance"])
+        same(
+            preferences.map { "\($0.valueType)" },
+            ["Optional<String>", "ListedTheme", "String", "Int", "Int", "Double"]
         )
-        #expect(
-            preferences.map { "\($0.valueType)" }
-                == ["Optional<String>", "ListedTheme", "String", "Int", "Int", "Double"]
-        )
-        #expect(preferences.map(\.declaredDescription) == [nil, nil, nil, nil, "How loud it is.", nil])
+        same(preferences.map(\.declaredDescription), [nil, nil, nil, nil, "How loud it is.", nil])
     }
 
     @Test
     func rulesHaveTheirKindAndStoredBounds() {
         let rules = Settings(in: store).preferences.flatMap(\.rules)
-        #expect(rules.map(\.kind) == [.length, .choices, .choices, .check, .range, .range])
-        #expect(rules.map(\.minimum) == [1, nil, nil, nil, 0, -1.0])
-        #expect(rules.map(\.maximum) == [8, nil, nil, nil, 10, 1.0])
-        #expect(rules.map(\.choices) == [[], ["light", "dark"], ["left", "right"], [], [], []])
-        #expect(
-            rules.map(\.description) == [
+        same(rules.map(\.kind), [.length, .choices, .choices, .check, .range, .range])
+        same(rules.map(\.minimum), [1, nil, nil, nil, 0, -1.0])
+        same(rules.map(\.maximum), [8, nil, nil, nil, 10, 1.0])
+        same(rules.map(\.choices), [[], ["light", "dark"], ["left", "right"], [], [], []])
+        same(
+            rules.map(\.description),
+            [
                 "length 1...8", "\"light\", \"dark\"", "\"left\", \"right\"", "checked by the program", "0...10",
                 "-1.0...1.0",
             ]
@@ -51,26 +51,27 @@ struct ListingTests {
     func descriptionHasNameValueAndSource() throws {
         let settings = Settings(in: .layered([.arguments(["-sound.balance", "0.5"]), store]))
         settings.nickname = "Pitt"
-        #expect(
-            settings.preferences.map(\.description) == [
+        same(
+            settings.preferences.map(\.description),
+            [
                 "nickname = Pitt (store)", "theme = dark (store)", "side = left (default)", "port = 8080 (default)",
                 "sound.volume = 5 (default)", "sound.balance = 0.5 (arguments)",
             ]
         )
         settings.nickname = nil
-        #expect("\(settings.$nickname)" == "nickname = nil (default)")
+        same("\(settings.$nickname)", "nickname = nil (default)")
     }
 
     @Test
     func listedPreferenceIsTheDeclaredOne() throws {
         let settings = Settings(in: store)
         let volume = try #require(settings.preferences.first { $0.name == "sound.volume" })
-        #expect(volume == AnyPreference(settings.sound.$volume))
-        #expect(volume.storedValue == 11)
+        same(volume, AnyPreference(settings.sound.$volume))
+        same(volume.storedValue, 11)
         #expect(volume.isSet)
-        #expect(volume.source == .default, "11 breaks the rule")
+        same(volume.source, .default, "11 breaks the rule")
         volume.reset()
-        #expect(store["sound.volume"] == nil)
+        same(store["sound.volume"], nil)
         #expect(!volume.isSet)
     }
 
@@ -79,13 +80,13 @@ struct ListingTests {
         let settings = Settings(in: store)
         let volume = AnyPreference(settings.sound.$volume)
         try volume.write(7)
-        #expect(settings.sound.volume == 7)
+        same(settings.sound.volume, 7)
         let error = #expect(throws: PreferenceError.self) { try volume.write(99) }
-        #expect(error?.message == "99 is outside 0...10; nothing was changed")
+        same(error?.message, "99 is outside 0...10; nothing was changed")
         #expect(throws: PreferenceError.self) { try volume.write("loud") }
-        #expect(settings.sound.volume == 7)
+        same(settings.sound.volume, 7)
         try AnyPreference(settings.$theme).write("light")
-        #expect(settings.theme == .light)
+        same(settings.theme, .light)
         try volume.write(nil)
         #expect(!volume.isSet)
     }
@@ -96,11 +97,11 @@ struct ListingTests {
         let settings = Settings(in: store)
         let volume = AnyPreference(settings.sound.$volume)
         try await volume.write(7)
-        #expect(settings.sound.volume == 7)
+        same(settings.sound.volume, 7)
         for value in [99, "loud"] as [PropertyListValue] {
             await #expect(throws: PreferenceError.self) { try await volume.write(value) }
         }
-        #expect(settings.sound.volume == 7)
+        same(settings.sound.volume, 7)
         try await volume.write(nil)
         #expect(!volume.isSet)
         let port = AnyPreference(Preference<Int?>("port", default: nil, .required, in: store))
@@ -110,10 +111,10 @@ struct ListingTests {
         let frame = Preference("frame", default: Frame(), in: store)
         try await frame.write(Frame(x: 5, y: 6))
         try await AnyPreference(frame[\.x]).write(nil)
-        #expect(frame.value == Frame(x: 1, y: 6))
+        same(frame.value, Frame(x: 1, y: 6))
         try await PreferenceStore.withIsolatedStores(["starts": 1]) {
             try await AnyPreference(Preference("starts", default: 0)).write(nil)
-            #expect(PreferenceStore.standard["starts"] == nil)
+            same(PreferenceStore.standard["starts"], nil)
         }
     }
 
@@ -127,9 +128,9 @@ struct ListingTests {
         let issues = Recorder<PreferenceError>()
         let store = PreferenceStore.inMemory()
         store.issueHandler = { issues.record($0) }
-        #expect(
-            try Group(in: store).jsonSchema()
-                == #"{"properties":{"r":{"default":[0,7],"items":{"type":"integer"},"type":"array"}},"type":"object"}"#
+        try same(
+            Group(in: store).jsonSchema(),
+            #"{"properties":{"r":{"default":[0,7],"items":{"type":"integer"},"type":"array"}},"type":"object"}"#
         )
         #expect(issues.elements.isEmpty)
     }
@@ -163,9 +164,9 @@ struct ListingTests {
         let remote = PreferenceStore(backend: MemoryPolicy(["c": 3]), isReadOnly: true)
         let layered = PreferenceStore.layered([remote, policy, .inMemory()])
         #expect(Preference("b", default: 0, in: layered).source.isManaged)
-        #expect(Preference("c", default: 0, in: layered).source.name == "read-only")
+        same(Preference("c", default: 0, in: layered).source.name, "read-only")
         let error = #expect(throws: PreferenceError.self) { try remote.write(1, for: "c") }
-        #expect(error?.message == "the read-only store can't be written; nothing was changed")
+        same(error?.message, "the read-only store can't be written; nothing was changed")
     }
 
     @Test
@@ -180,7 +181,7 @@ struct ListingTests {
         let spread = Spread(in: store)
         var changes = store.changes.makeAsyncIterator()
         spread.reset()
-        #expect(await changes.next()?.names == ["a", "b"])
+        await same(changes.next()?.names, ["a", "b"])
         #expect(store.names == ["kept"] && Spread.other.names == ["kept"])
     }
 
@@ -196,21 +197,21 @@ struct ListingTests {
         let issues = Recorder<PreferenceError>()
         pair.$free.store.issueHandler = { issues.record($0) }
         pair.reset()
-        #expect(pair.preferences.map(\.isManaged) == [false, true])
-        #expect(user.contents == ["b": 1])
-        #expect("\(pair.$managed)" == "b = 2 (policy)")
+        same(pair.preferences.map(\.isManaged), [false, true])
+        same(user.contents, ["b": 1])
+        same("\(pair.$managed)", "b = 2 (policy)")
         #expect(issues.elements.isEmpty)
     }
 
     @Test
     func preferencesAreEqualByStoreNameAndType() {
         let volume = Preference("volume", default: 5, in: store)
-        #expect(volume == Preference("volume", default: 6, .range(0...1), in: store))
+        same(volume, Preference("volume", default: 6, .range(0...1), in: store))
         #expect(volume != volume.bound(to: .inMemory()))
         #expect(volume != Preference("other", default: 5, in: store))
-        #expect(Set([volume, Preference("volume", default: 1, in: store)]).count == 1)
+        same(Set([volume, Preference("volume", default: 1, in: store)]).count, 1)
         let erased = Set([AnyPreference(volume), AnyPreference(Preference("volume", default: "5", in: store))])
-        #expect(erased.count == 2)
+        same(erased.count, 2)
     }
 
     /// The compiler generates the conformance of a struct with wrapped preferences.
@@ -220,9 +221,9 @@ struct ListingTests {
             @Preference("a") var a = 0
             let b = Preference<String?>("b")
         }
-        #expect(Group(in: store) == Group(in: store))
+        same(Group(in: store), Group(in: store))
         #expect(Group(in: store) != Group(in: .inMemory()))
-        #expect(Set([Group(in: store), Group(in: store)]).count == 1)
+        same(Set([Group(in: store), Group(in: store)]).count, 1)
     }
 
     @Test
@@ -231,15 +232,15 @@ struct ListingTests {
             @Preference("preferences") var preferences = "own"
         }
         let group = Group(in: store)
-        #expect(group.preferences == "own")
+        same(group.preferences, "own")
         func names(of group: some PreferenceGroup) -> [String] { group.preferences.map(\.name) }
-        #expect(names(of: group) == ["preferences"])
+        same(names(of: group), ["preferences"])
     }
 
     @Test
     func doubleNeedsNoTypeBeforeAnOperator() {
-        #expect(Preference("x", default: 1.5, in: store).value == 1.5)
-        #expect(Preference("y", default: 1, in: store).value == 1)
+        same(Preference("x", default: 1.5, in: store).value, 1.5)
+        same(Preference("y", default: 1, in: store).value, 1)
     }
 }
 

@@ -1,4 +1,5 @@
 import Preferences
+import TestSupport
 import Testing
 
 private struct PaneSize: Codable, Equatable { var width = 800, height = 600 }
@@ -20,23 +21,23 @@ struct MemberTests {
     @Test
     func memberIsReadAndSetInItsValue() throws {
         let width = pane[\.size.width]
-        #expect(width.value == 800)
+        same(width.value, 800)
         width.value = 900
         #expect(width.value == 900 && pane.value.size == PaneSize(width: 900, height: 600))
-        #expect(store["pane"] == ["x": 0, "size": ["width": 900, "height": 600]])
+        same(store["pane"], ["x": 0, "size": ["width": 900, "height": 600]])
         try width.write(1000)
         try width.update { $0 += 1 }
-        #expect(pane.value.size.width == 1001)
+        same(pane.value.size.width, 1001)
         pane.value.x = 5
         pane[\.title].value = "Pitt"
-        #expect(pane.value == Pane(x: 5, size: PaneSize(width: 1001), title: "Pitt"))
+        same(pane.value, Pane(x: 5, size: PaneSize(width: 1001), title: "Pitt"))
     }
 
     @Test
     func memberOfAMemberIsAMember() {
         let height = pane[\.size][\.height]
         height.value = 1
-        #expect(pane.value.size.height == 1)
+        same(pane.value.size.height, 1)
         #expect(height == pane[\.size][\.height] && height == pane[\.size.height])
         #expect(height != pane[\.size][\.width])
     }
@@ -45,7 +46,7 @@ struct MemberTests {
     func resetSetsTheDefaultsMember() {
         pane.value = Pane(x: 1, size: PaneSize(width: 1, height: 2))
         pane[\.size.width].reset()
-        #expect(pane.value == Pane(x: 1, size: PaneSize(width: 800, height: 2)))
+        same(pane.value, Pane(x: 1, size: PaneSize(width: 800, height: 2)))
     }
 
     @Test
@@ -57,7 +58,7 @@ struct MemberTests {
         pane.value.size.width = 7
         pane.reset()
         pane.reset()
-        #expect(seen.elements == [[800, 7], [7, 800]])
+        same(seen.elements, [[800, 7], [7, 800]])
         withExtendedLifetime(observation) {}
     }
 
@@ -68,7 +69,7 @@ struct MemberTests {
         let observation = holder[\.blob].observe { seen.record($0.new.bytes.count) }
         holder.value.count = 1
         holder.value.blob.bytes = [1]
-        #expect(seen.elements == [1])
+        same(seen.elements, [1])
         withExtendedLifetime(observation) {}
     }
 
@@ -82,7 +83,7 @@ struct MemberTests {
             }
             try await group.waitForAll()
         }
-        #expect(pane.value.size == PaneSize(width: 1300, height: 1100))
+        same(pane.value.size, PaneSize(width: 1300, height: 1100))
     }
 
     @Test
@@ -90,9 +91,9 @@ struct MemberTests {
         let issues = Recorder<PreferenceError>()
         store.issueHandler = { issues.record($0) }
         let error = #expect(throws: PreferenceError.self) { try pane[\.x].write(-1) }
-        #expect(error?.code == .invalid)
+        same(error?.code, .invalid)
         pane[\.x].value = -1
-        #expect(issues.elements.map(\.code) == [.invalid])
+        same(issues.elements.map(\.code), [.invalid])
         #expect(store.contents.isEmpty)
     }
 
@@ -101,9 +102,9 @@ struct MemberTests {
         store["pane"] = "damaged"
         store.issueHandler = { _ in }
         let width = pane[\.size.width]
-        #expect(width.value == 800)
+        same(width.value, 800)
         #expect(throws: PreferenceError.self) { try width.write(1) }
-        #expect(store["pane"] == "damaged")
+        same(store["pane"], "damaged")
     }
 
     @Test
@@ -111,20 +112,20 @@ struct MemberTests {
         try store.transaction { transaction in
             transaction[pane[\.size.width]] += 1
             transaction[pane[\.x]] = 3
-            #expect(transaction[pane].size.width == 801)
+            same(transaction[pane].size.width, 801)
             transaction.reset(pane[\.x])
             transaction[pane[\.size.height]] = transaction[pane[\.size.width]]
         }
-        #expect(pane.value == Pane(size: PaneSize(width: 801, height: 801)))
+        same(pane.value, Pane(size: PaneSize(width: 801, height: 801)))
     }
 
     @Test
     func updatesAreSentIfTheMemberDiffers() async {
         var updates = pane[\.size.width].updates.makeAsyncIterator()
-        #expect(await updates.next() == 800)
+        await same(updates.next(), 800)
         pane.value.x = 1
         pane.value.size.width = 5
-        #expect(await updates.next() == 5)
+        await same(updates.next(), 5)
     }
 
     @Test
@@ -134,7 +135,7 @@ struct MemberTests {
         pane.value.x = 1
         let x = Preference("x", default: 0, in: store)
         x.migrate(from: pane[\.x])
-        #expect(issues.elements.map(\.code) == [.misuse])
+        same(issues.elements.map(\.code), [.misuse])
         #expect(pane.value.x == 1 && !x.isSet)
         pane.reset()
         x.value = 7
@@ -147,9 +148,9 @@ struct MemberTests {
         pane.value = Pane(x: 1, title: "Pitt")
         let x = AnyPreference(pane[\.x])
         try x.write(["x": 5, "size": ["width": 1, "height": 1]])
-        #expect(pane.value == Pane(x: 5, title: "Pitt"))
+        same(pane.value, Pane(x: 5, title: "Pitt"))
         try x.write(nil)
-        #expect(pane.value == Pane(title: "Pitt"))
+        same(pane.value, Pane(title: "Pitt"))
     }
 
     @Test
@@ -160,15 +161,15 @@ struct MemberTests {
         }
         Group.pane.value = Pane(x: 1, title: "Pitt")
         Group().reset()
-        #expect(Group.pane.value == Pane(title: "Pitt"))
+        same(Group.pane.value, Pane(title: "Pitt"))
     }
 
     @Test
     func memberHasABindingToAnotherStoreAndADescription() {
         let other = PreferenceStore.inMemory(["pane": ["x": 4, "size": ["width": 1, "height": 2]]])
-        #expect(pane[\.x].bound(to: other).value == 4)
+        same(pane[\.x].bound(to: other).value, 4)
         PreferenceStore.withIsolatedStores(["pane": ["x": 9, "size": ["width": 1, "height": 2]]]) {
-            #expect(Preference("pane", default: Pane())[\.x].value == 9)
+            same(Preference("pane", default: Pane())[\.x].value, 9)
         }
         #expect("\(pane[\.x])".hasPrefix("pane["))
         #expect("\(pane[\.x])".hasSuffix("] = 0 (default)"))

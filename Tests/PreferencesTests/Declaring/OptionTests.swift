@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @testable import Preferences
@@ -42,9 +43,9 @@ struct OptionTests {
         let volume = Preference("volume", default: 5, .title("A"), .secret, .title("B"), .secret, in: store)
         _ = Preference("volume", default: 5, .title("A"), .title("B"), in: store)
         #expect(issues.elements.isEmpty, "declaring calls no handler")
-        for _ in 0..<3 { #expect(volume.value == 5) }
-        #expect(AnyPreference(volume).title == "B")
-        #expect(issues.elements.map(\.code) == [.misuse, .misuse])
+        for _ in 0..<3 { same(volume.value, 5) }
+        same(AnyPreference(volume).title, "B")
+        same(issues.elements.map(\.code), [.misuse, .misuse])
         #expect(issues.elements.allSatisfy { $0.name == "volume" && $0.message.contains("given twice") })
     }
 
@@ -64,14 +65,14 @@ struct OptionTests {
                 return nil
             } catch { return error.message }
         }
-        #expect(reason(6) == nil)
-        #expect(reason(12) == "12 is outside 0...10; nothing was changed")
-        #expect(reason(3) == "3 is rejected by the rule \"must be even\"; nothing was changed")
-        #expect(reason(0) == "0 is outside 2...; nothing was changed")
-        #expect(AnyPreference(even).rules.map(\.description) == ["0...10", "must be even", "2..."])
+        same(reason(6), nil)
+        same(reason(12), "12 is outside 0...10; nothing was changed")
+        same(reason(3), "3 is rejected by the rule \"must be even\"; nothing was changed")
+        same(reason(0), "0 is outside 2...; nothing was changed")
+        same(AnyPreference(even).rules.map(\.description), ["0...10", "must be even", "2..."])
         store["even"] = 0
-        #expect(even.value == 4)
-        #expect(issues.elements.map(\.code) == [.invalid])
+        same(even.value, 4)
+        same(issues.elements.map(\.code), [.invalid])
     }
 
     @Test
@@ -86,7 +87,7 @@ struct OptionTests {
         port.value = nil
         #expect(port.value == 8080 && issues.elements.map(\.code) == [.invalid])
         port.reset()
-        #expect(port.value == nil)
+        same(port.value, nil)
     }
 
     @Test
@@ -101,7 +102,7 @@ struct OptionTests {
         #expect(throws: PreferenceError.self) { try port.write(nil) }
         try port.write(8080)
         #expect(throws: PreferenceError.self) { try AnyPreference(port).write("none") }
-        #expect(store["port"] == "8080")
+        same(store["port"], "8080")
     }
 
     @Test
@@ -118,7 +119,7 @@ struct OptionTests {
                 #expect(error?.code == .invalid || error?.code == .unreadable, "\(preference.name)")
             }
         }
-        #expect(store.contents == before)
+        same(store.contents, before)
         for preference in [AnyPreference(port), AnyPreference(frame)] { try preference.write(nil) }
         #expect(store.contents.isEmpty)
     }
@@ -139,10 +140,10 @@ struct OptionTests {
             #expect(volume.value == 5 && issues.elements.isEmpty)
             volume.value = 6
             for _ in 0..<3 {
-                #expect(volume.value == 6)
+                same(volume.value, 6)
                 store.core.dropCachedValues()
             }
-            #expect(issues.elements.map(\.code) == [.deprecated])
+            same(issues.elements.map(\.code), [.deprecated])
             #expect(issues.elements.first?.message.contains("set loudness") ?? false)
         }
     }
@@ -177,7 +178,7 @@ struct OptionTests {
             let issues = Recorder<PreferenceError>()
             store.issueHandler = { issues.record($0) }
             for _ in 0..<2 { try await use(Preference("volume", default: 5, option, in: store)) }
-            #expect(issues.elements.map(\.code) == [.deprecated], "\(name)")
+            same(issues.elements.map(\.code), [.deprecated], "\(name)")
         }
     }
 
@@ -196,11 +197,11 @@ struct OptionTests {
                     .deprecated("set gain"),
                     in: scope
                 )
-                #expect(volume.value == 3)
+                same(volume.value, 3)
             }
         }
-        #expect(issues.elements.map(\.name) == ["a.volume", "a.volume", "b.volume", "b.volume"])
-        #expect(issues.elements.map(\.code) == [.misuse, .deprecated, .misuse, .deprecated])
+        same(issues.elements.map(\.name), ["a.volume", "a.volume", "b.volume", "b.volume"])
+        same(issues.elements.map(\.code), [.misuse, .deprecated, .misuse, .deprecated])
     }
 
     // MARK: Names of a group

@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @_spi(Tool) @testable import Preferences
@@ -34,8 +35,9 @@ struct PreferenceControlTests {
     @Test
     func typeAndRulesChooseTheControl() {
         let controls = Sample(in: .inMemory()).preferences.map(\.control)
-        #expect(
-            controls == [
+        same(
+            controls,
+            [
                 .toggle, .picker(["light", "dark"]), .stepper(0...100), .slider(0...101, isWhole: true),
                 .slider(-1...1, isWhole: false), .number, .number, .slider(-128...127, isWhole: true), .number, .text,
                 .secret, .form, .number,
@@ -49,7 +51,7 @@ struct PreferenceControlTests {
             @Preference("level", .range(0...10), .choices([2, 4, 11])) var level = 2
             @Preference("name", .choices(["a", "abc"]), .length(2...)) var name: String?
         }
-        #expect(Group(in: .inMemory()).preferences.map(\.control) == [.picker([2, 4]), .picker(["abc"])])
+        same(Group(in: .inMemory()).preferences.map(\.control), [.picker([2, 4]), .picker(["abc"])])
     }
 
     @Test(
@@ -62,6 +64,6 @@ struct PreferenceControlTests {
         ] as [([String: PropertyListValue], String)]
     )
     func schemaOfAPersonChoosesTheControl(_ keywords: [String: PropertyListValue], _ name: String) {
-        #expect(PreferenceControl(keywords).name == name)
+        same(PreferenceControl(keywords).name, name)
     }
 }

@@ -1,4 +1,5 @@
 import FileTestSupport
+import TestSupport
 import Testing
 
 @testable import Preferences
@@ -80,7 +81,7 @@ struct ProblemTests {
         store.issueHandler = { reports.record($0) }
         let group = ServicePreferences(in: store)
         let problems = group.problems
-        #expect(problems.count == 1)
+        same(problems.count, 1)
         let problem = try #require(problems.first)
         #expect(problem.code == fault.code && problem.name == fault.name)
         let place = try #require(Self.places.first { $0.layer == layer }?.place)
@@ -98,7 +99,7 @@ struct ProblemTests {
         let store = try Self.store("system", ["port": "ninety", "mode": "tall"], in: folder)
         store["port"] = 90
         store["mode"] = ["$unset": true]
-        #expect(ServicePreferences(in: store).problems.map(\.description) == [])
+        same(ServicePreferences(in: store).problems.map(\.description), [])
     }
 
     @Test
@@ -108,7 +109,7 @@ struct ProblemTests {
         store["frame"] = ["width": 2, "later": true]
         #expect(group.problems.isEmpty)
         store["frame"] = ["width": "two", "modes": ["wide", "tall"]]
-        #expect(group.problems.map(\.codingPath) == [["width"], ["modes", "1"]])
+        same(group.problems.map(\.codingPath), [["width"], ["modes", "1"]])
     }
 
     @Test
@@ -116,15 +117,15 @@ struct ProblemTests {
         let store = PreferenceStore.layered([.environment([:], prefix: "APP"), .inMemory(["port": 1])])
         let problems = ServicePreferences(in: store).problems
         #expect(problems.map(\.name) == ["host"] && problems.map(\.code) == [.invalid])
-        #expect(
-            problems.first?.message
-                == "the preference needs a value and has none; set it in APP_HOST or the layer \"store\"; accepted: String"
+        same(
+            problems.first?.message,
+            "the preference needs a value and has none; set it in APP_HOST or the layer \"store\"; accepted: String"
         )
         store["server"] = "old"
         #expect(ServicePreferences(in: store).problems.isEmpty)
         // One that can't be used is one problem, not two.
         store["server"] = 5
-        #expect(ServicePreferences(in: store).problems.map(\.code) == [.unreadable])
+        same(ServicePreferences(in: store).problems.map(\.code), [.unreadable])
     }
 
     @Test
@@ -135,10 +136,10 @@ struct ProblemTests {
         ])
         let other = Preference("other", default: 0, in: store)
         let problems = ServicePreferences(in: store).problems
-        #expect(problems.map(\.code) == [.invalidName, .invalidName])
+        same(problems.map(\.code), [.invalidName, .invalidName])
         #expect(problems.map(\.message).joined().contains("did you mean \"port\"?"))
         #expect(problems.map(\.message).joined().contains("APP_MODUS"))
-        #expect(other.value == 1)
+        same(other.value, 1)
     }
 
     @Test
@@ -157,12 +158,13 @@ struct ProblemTests {
             ])
             // Of another group, in a scope.
             let scoped = ServicePreferences(in: store.scoped(prefix: "me."))
-            #expect(scoped.port == 1)
+            same(scoped.port, 1)
             let problems = ServicePreferences(in: store).problems.map { problem in
                 problem.message.replacing(folder.systemPath, with: "…")
             }
-            #expect(
-                problems == [
+            same(
+                problems,
+                [
                     "no preference is named \"modus\"; its value in the layer \"system\" (…/site.jsonl, line 2) is ignored; correct or remove it",
                     "no preference is named \"prot\"; its value in the layer \"settings\" (…/settings.json, line 4) is ignored; did you mean \"port\"?",
                 ]
@@ -175,7 +177,7 @@ struct ProblemTests {
         let backend = OutsideBackend(failingLoads: 10)
         let store = PreferenceStore.layered([.inMemory(["host": "a"]), PreferenceStore(backend: backend)])
         store.issueHandler = { _ in }
-        #expect(ServicePreferences(in: store).problems.map(\.code) == [.unavailable])
+        same(ServicePreferences(in: store).problems.map(\.code), [.unavailable])
     }
 
     @Test
@@ -193,8 +195,8 @@ struct ProblemTests {
         let group = ServicePreferences(in: .inMemory(["port": 0, "mode": "tall"]))
         let error = try #require(throws: PreferenceProblems.self) { try group.check() }
         #expect(error.count == 3 && error.map(\.name) == ["port", "mode", "host"])
-        #expect(error.description.split(separator: "\n").count == 3)
-        #expect(error.errorDescription == error.description)
+        same(error.description.split(separator: "\n").count, 3)
+        same(error.errorDescription, error.description)
         group.port = 5
         group.mode = .wide
         group.host = "a"

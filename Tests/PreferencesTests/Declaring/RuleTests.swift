@@ -1,4 +1,5 @@
 import Preferences
+import TestSupport
 import Testing
 
 #if canImport(FoundationEssentials)
@@ -16,15 +17,15 @@ struct RuleTests {
     func valueOutsideTheRangeIsRejectedAndNotClamped() {
         let volume = Preference("volume", default: 5, .range(0...10), in: store)
         let error = #expect(throws: PreferenceError.self) { try volume.write(11) }
-        #expect(error?.code == .invalid)
-        #expect(error?.description == "preference \"volume\": 11 is outside 0...10; nothing was changed")
+        same(error?.code, .invalid)
+        same(error?.description, "preference \"volume\": 11 is outside 0...10; nothing was changed")
         #expect(store.contents.isEmpty)
     }
 
     @Test
     func defaultIsNotChecked() {
         let volume = Preference("volume", default: -1, .range(0...10), in: store)
-        #expect(volume.value == -1)
+        same(volume.value, -1)
     }
 
     @Test
@@ -48,7 +49,7 @@ struct RuleTests {
             in: store
         )
         let error = #expect(throws: PreferenceError.self) { try volume.write(4) }
-        #expect(error?.description.contains("think of the neighbours") == true)
+        same(error?.description.contains("think of the neighbours"), true)
     }
 
     @Test
@@ -59,7 +60,7 @@ struct RuleTests {
         store.issueHandler = { issues.record($0) }
         let observation = volume.observe { seen.record($0.new) }
         volume.value = 7
-        #expect(issues.elements.map(\.code) == [.invalid])
+        same(issues.elements.map(\.code), [.invalid])
         #expect(seen.elements.isEmpty)
         withExtendedLifetime(observation) {}
     }
@@ -70,22 +71,22 @@ struct RuleTests {
         let volume = Preference("volume", default: 5, .range(0...10), in: store)
         let issues = Recorder<PreferenceError>()
         store.issueHandler = { issues.record($0) }
-        for _ in 0..<3 { #expect(volume.value == 5) }
-        #expect(issues.elements.map(\.code) == [.invalid])
-        #expect(volume.source == .default)
-        #expect(volume.storedValue == 99)
+        for _ in 0..<3 { same(volume.value, 5) }
+        same(issues.elements.map(\.code), [.invalid])
+        same(volume.source, .default)
+        same(volume.storedValue, 99)
         let error = #expect(throws: PreferenceError.self) { try volume.update { $0 += 1 } }
-        #expect(error?.code == .invalid)
+        same(error?.code, .invalid)
         let lenient = Preference("volume", default: 5, in: store)
-        #expect(lenient.value == 99, "another declaration has its own rule")
+        same(lenient.value, 99, "another declaration has its own rule")
     }
 
     @Test(arguments: [("light", nil), ("blue", "blue is not one of light, dark")])
     func choicesAllowOnlyTheirValues(value: String, reason: String?) throws {
         let theme = Preference("theme", default: "light", .choices(["light", "dark"]), in: store)
-        #expect(try reasonToReject { try theme.write(value) } == reason)
+        try same(reasonToReject { try theme.write(value) }, reason)
         let optional = Preference<String?>("theme", .choices(["light", "dark"]), in: store)
-        #expect(try reasonToReject { try optional.write(value) } == reason)
+        try same(reasonToReject { try optional.write(value) }, reason)
         try optional.write(nil)
     }
 
@@ -94,11 +95,11 @@ struct RuleTests {
     ])
     func lengthCountsCharactersAndElements(value: String, reason: String?) throws {
         let name = Preference("name", default: "a", .length(1...3), in: store)
-        #expect(try reasonToReject { try name.write(value) } == reason)
+        try same(reasonToReject { try name.write(value) }, reason)
         let optional = Preference<String?>("name", .length(1...3), in: store)
-        #expect(try reasonToReject { try optional.write(value) } == reason)
+        try same(reasonToReject { try optional.write(value) }, reason)
         let list = Preference("list", default: ["a"], .length(1...3), in: store)
-        #expect(try reasonToReject { try list.write(value.map { String($0) }) } == reason)
+        try same(reasonToReject { try list.write(value.map { String($0) }) }, reason)
     }
 
     @Test
@@ -106,33 +107,33 @@ struct RuleTests {
         let none = Date(timeIntervalSinceReferenceDate: .nan)
         let first = Date(timeIntervalSinceReferenceDate: 0)
         let since = Preference("since", default: first, .range(first...), in: store)
-        #expect(try reasonToReject { try since.write(none) }?.hasPrefix("nan is outside 2001-01-01") == true)
+        try same(reasonToReject { try since.write(none) }?.hasPrefix("nan is outside 2001-01-01"), true)
         let until = Preference<Date?>("until", .range(...first), in: store)
-        #expect(try reasonToReject { try until.write(none) }?.hasPrefix("nan is outside ...2001-01-01") == true)
+        try same(reasonToReject { try until.write(none) }?.hasPrefix("nan is outside ...2001-01-01"), true)
         let chosen = Preference("chosen", default: first, .choices([first]), in: store)
-        #expect(try reasonToReject { try chosen.write(none) }?.hasPrefix("nan is not one of 2001-01-01") == true)
+        try same(reasonToReject { try chosen.write(none) }?.hasPrefix("nan is not one of 2001-01-01"), true)
         let free = Preference<Date?>("free", in: store)
         try free.write(none)
-        #expect(free.description == "free = nan (store)")
+        same(free.description, "free = nan (store)")
     }
 
     @Test
     func rangeMayBeOpenAtOneEnd() throws {
         let least = Preference("a", default: 5, .range(1...), in: store)
-        #expect(try reasonToReject { try least.write(0) } == "0 is outside 1...")
-        #expect(try reasonToReject { try least.write(.max) } == nil)
+        try same(reasonToReject { try least.write(0) }, "0 is outside 1...")
+        try same(reasonToReject { try least.write(.max) }, nil)
         let greatest = Preference<Double?>("b", .range(...1), in: store)
-        #expect(try reasonToReject { try greatest.write(1.5) } == "1.5 is outside ...1.0")
+        try same(reasonToReject { try greatest.write(1.5) }, "1.5 is outside ...1.0")
         let filled = Preference<String?>("c", .length(1...), in: store)
-        #expect(try reasonToReject { try filled.write("") } == "the length 0 is outside 1...")
+        try same(reasonToReject { try filled.write("") }, "the length 0 is outside 1...")
         let longest = Preference("e", default: "", .length(1...Int.max), in: store)
-        #expect(try reasonToReject { try longest.write("") } == "the length 0 is outside 1...")
+        try same(reasonToReject { try longest.write("") }, "the length 0 is outside 1...")
         let all = Preference<String?>("f", .length(...Int.max), in: store)
-        #expect(try reasonToReject { try all.write("") } == nil)
+        try same(reasonToReject { try all.write("") }, nil)
         let short = Preference("d", default: [1], .length(..<3), in: store)
-        #expect(try reasonToReject { try short.write([1, 2, 3]) } == "the length 3 is outside 0...2")
+        try same(reasonToReject { try short.write([1, 2, 3]) }, "the length 3 is outside 0...2")
         let rules = [AnyPreference(least), AnyPreference(greatest), AnyPreference(filled)].flatMap(\.rules)
-        #expect(rules.map(\.description) == ["1...", "...1.0", "length 1..."])
+        same(rules.map(\.description), ["1...", "...1.0", "length 1..."])
         #expect(rules.map(\.minimum) == [1, nil, 1] && rules.map(\.maximum) == [nil, 1.0, nil])
     }
 
@@ -141,8 +142,8 @@ struct RuleTests {
         let required = Preference<Int?>("a", default: 1, .check { $0 != nil }, in: store)
         #expect(try reasonToReject { try required.write(nil) } != nil)
         let even = Preference<Int?>("b", .check { $0.isMultiple(of: 2) }, in: store)
-        #expect(try reasonToReject { try even.write(nil) } == nil)
-        #expect(try reasonToReject { try even.write(3) } == "3 is rejected by the preference's rule")
+        try same(reasonToReject { try even.write(nil) }, nil)
+        try same(reasonToReject { try even.write(3) }, "3 is rejected by the preference's rule")
     }
 
     @Test
@@ -161,11 +162,11 @@ struct RuleTests {
         #expect(try reasonToReject { try group.$raw.write(.light) } != nil)
         #expect(try reasonToReject { try group.plain.write(1.5) } != nil)
         #expect(try reasonToReject { try group.$elsewhere.write(11) } != nil)
-        #expect(group.$elsewhere == Group.declared)
+        same(group.$elsewhere, Group.declared)
         let bound = group.$wrapped.bound(to: .inMemory())
         #expect(try reasonToReject { try bound.write(11) } != nil)
-        #expect(bound.declaredDescription == "wrapped")
-        #expect(group.preferences.map(\.declaredDescription) == ["wrapped", "coded", "raw", "plain", "declared"])
+        same(bound.declaredDescription, "wrapped")
+        same(group.preferences.map(\.declaredDescription), ["wrapped", "coded", "raw", "plain", "declared"])
     }
 
     private enum Look: String { case light, dark }

@@ -1,6 +1,7 @@
 import DurableFile
 import FaultTestSupport
 import FileTestSupport
+import TestSupport
 import Testing
 
 @_spi(Tool) @testable import Preferences
@@ -72,19 +73,19 @@ struct SchemaInstallationTests {
     func schemaIsNextToTheFileOfTheStore() throws {
         try Sound(in: store).installSchema()
         let properties = try properties()
-        #expect(Set(properties.keys) == ["volume", "muted"])
+        same(Set(properties.keys), ["volume", "muted"])
         let expected: [String: PropertyListValue] = [
             "type": "integer", "minimum": 0, "maximum": 10, "default": 5, "x-group": "PreferencesTests.Sound",
         ]
-        #expect(properties["volume"] == expected)
-        #expect(try folder.names(in: "app") == [Self.name])
+        same(properties["volume"], expected)
+        try same(folder.names(in: "app"), [Self.name])
     }
 
     @Test
     func onlyTheUserCanReadFileAndFolders() throws {
         try Sound(in: store).installSchema()
-        #expect(try status().mode == 0o600)
-        #expect(try SystemFileSystem().status(at: folder.path("app")).mode == 0o700)
+        try same(status().mode, 0o600)
+        try same(SystemFileSystem().status(at: folder.path("app")).mode, 0o700)
     }
 
     @Test
@@ -92,8 +93,8 @@ struct SchemaInstallationTests {
         try Sound(in: store).installSchema()
         try SystemFileSystem().setMode(try SystemFileSystem().open(path, for: .reading), 0o644)
         try Look(in: store).installSchema()
-        #expect(try status().mode == 0o644)
-        #expect(try properties().count == 4)
+        try same(status().mode, 0o644)
+        try same(properties().count, 4)
     }
 
     @Test
@@ -107,17 +108,17 @@ struct SchemaInstallationTests {
         try Look(in: store).installSchema()
         try Sound(in: store).installSchema()
         try Inner(in: store).installSchema()
-        #expect(try status() == before)
-        #expect(try SystemFileSystem().modificationTime(at: path) == time)
+        try same(status(), before)
+        try same(SystemFileSystem().modificationTime(at: path), time)
     }
 
     @Test
     func otherGroupsKeepTheirProperties() throws {
         try Sound(in: store).installSchema()
         try Look(in: store).installSchema()
-        #expect(try Set(properties().keys) == ["volume", "muted", "theme", "size"])
-        #expect(try properties()["theme"]?["x-group"] == "PreferencesTests.Look")
-        #expect(try properties()["volume"]?["x-group"] == "PreferencesTests.Sound")
+        try same(Set(properties().keys), ["volume", "muted", "theme", "size"])
+        try same(properties()["theme"]?["x-group"], "PreferencesTests.Look")
+        try same(properties()["volume"]?["x-group"], "PreferencesTests.Sound")
     }
 
     @Test
@@ -134,16 +135,16 @@ struct SchemaInstallationTests {
             .replacing("\"maximum\":11", with: "\"maximum\":10"),
             to: "app/" + Self.name
         )
-        #expect(try Set(properties().keys) == ["theme", "size", "volume", "balance", "gone", "old"])
+        try same(Set(properties().keys), ["theme", "size", "volume", "balance", "gone", "old"])
         try Later.Sound(in: store).installSchema()
-        #expect(try Set(properties().keys) == ["theme", "size", "volume", "balance", "old"])
-        #expect(try properties()["volume"]?["maximum"] == 11)
+        try same(Set(properties().keys), ["theme", "size", "volume", "balance", "old"])
+        try same(properties()["volume"]?["maximum"], 11)
     }
 
     @Test
     func preferenceOfAnotherStoreIsLeftOut() throws {
         try Look(in: store).installSchema()
-        #expect(try properties()["elsewhere"] == nil)
+        try same(properties()["elsewhere"], nil)
     }
 
     @Test
@@ -153,13 +154,13 @@ struct SchemaInstallationTests {
             try Sound(in: store).installSchema()
             try Sound(in: account).installSchema()
         }
-        #expect(try Set(properties().keys) == ["volume", "muted", "account.1.volume", "account.1.muted"])
+        try same(Set(properties().keys), ["volume", "muted", "account.1.volume", "account.1.muted"])
     }
 
     @Test
     func scopeIsInFrontOfFormerNames() throws {
         try Renamed(in: store.scoped(prefix: "account.1.")).installSchema()
-        #expect(try properties()["account.1.sendReports"]?["x-formerly"] == ["account.1.telemetry", "account.1.stats"])
+        try same(properties()["account.1.sendReports"]?["x-formerly"], ["account.1.telemetry", "account.1.stats"])
     }
 
     @Test(arguments: ["", "{", "[1]", "\"text\"", "{\"properties\":5}", "{\"$schema\":\"x\"}"])
@@ -167,7 +168,7 @@ struct SchemaInstallationTests {
         try SystemFileSystem().makeFolder(folder.path("app"))
         try folder.write(text, to: "app/" + Self.name)
         try Sound(in: store).installSchema()
-        #expect(try Set(properties().keys) == ["volume", "muted"])
+        try same(Set(properties().keys), ["volume", "muted"])
     }
 
     @Test
@@ -176,7 +177,7 @@ struct SchemaInstallationTests {
         try folder.write(#"{"title":"App","properties":{"other":{"type":"string"}}}"#, to: "app/" + Self.name)
         try Sound(in: store).installSchema()
         #expect(try folder.read("app/" + Self.name).contains(#""title":"App""#))
-        #expect(try Set(properties().keys) == ["volume", "muted", "other"])
+        try same(Set(properties().keys), ["volume", "muted", "other"])
     }
 
     /// Including JSON that has no meaning for the library, and null, which isn't a stored value.
@@ -198,7 +199,7 @@ struct SchemaInstallationTests {
     func namesWithADollarAreEscapedAsInThePreferencesFile() throws {
         for _ in 1...2 { try Dollar(in: store).installSchema() }
         #expect(try folder.read("app/" + Self.name).contains(#""properties":{"$$odd":{"default":{"$data":"AQ=="},"#))
-        #expect(try Set(properties().keys) == ["$odd"])
+        try same(Set(properties().keys), ["$odd"])
     }
 
     @Test(arguments: [true, false])
@@ -206,11 +207,11 @@ struct SchemaInstallationTests {
         try Sound(in: store).installSchema()
         try Later.Sound(in: store).installSchema()
         let before = try folder.read("app/" + Self.name)
-        #expect(try properties()["volume"]?["maximum"] == 10)
-        #expect(try properties()["balance"]?["x-group"] == "PreferencesTests.Later.Sound")
+        try same(properties()["volume"]?["maximum"], 10)
+        try same(properties()["balance"]?["x-group"], "PreferencesTests.Later.Sound")
         if isReopened { try Sound(in: store).installSchema() }
         try Later.Sound(in: store).installSchema()
-        #expect(try folder.read("app/" + Self.name) == before)
+        try same(folder.read("app/" + Self.name), before)
     }
 
     @Test
@@ -220,8 +221,8 @@ struct SchemaInstallationTests {
         try folder.link("app/" + Self.name, to: folder.path("real.json"))
         try Sound(in: store).installSchema()
         #expect(try folder.read("real.json").contains("volume"))
-        #expect(try folder.names() == ["app", "real.json"])
-        #expect(try SystemFileSystem().linkStatus(at: path).kind == .link)
+        try same(folder.names(), ["app", "real.json"])
+        try same(SystemFileSystem().linkStatus(at: path).kind, .link)
     }
 
     @Test
@@ -230,7 +231,7 @@ struct SchemaInstallationTests {
         // In a test process the standard store is in memory.
         try Sound().installSchema()
         try PreferenceStore.withIsolatedStores { try Sound(in: .layered([.standard])).installSchema() }
-        #expect(try folder.names() == [])
+        try same(folder.names(), [])
     }
 
     @Test
@@ -249,8 +250,8 @@ struct SchemaInstallationTests {
         let error = #expect(throws: LogError.self) {
             try WholeFile(path: path, fileSystem: fileSystem).update { _ in [1] }
         }
-        #expect(error.map { PreferenceError($0, ofSchema: path).code } == .notPermitted)
-        #expect(error.map { PreferenceError($0, ofSchema: path).message.contains(path) } == true)
+        same(error.map { PreferenceError($0, ofSchema: path).code }, .notPermitted)
+        same(error.map { PreferenceError($0, ofSchema: path).message.contains(path) }, true)
     }
 
     @Test
@@ -262,10 +263,10 @@ struct SchemaInstallationTests {
         let error = #expect(throws: LogError.self) {
             try WholeFile(path: path, fileSystem: fileSystem).update { _ in [1] }
         }
-        #expect(error.map { PreferenceError($0, ofSchema: path).code } == .notPermitted)
-        #expect(try folder.names(in: "app") == [])
+        same(error.map { PreferenceError($0, ofSchema: path).code }, .notPermitted)
+        try same(folder.names(in: "app"), [])
         try WholeFile(path: path, trustsOwners: true, fileSystem: fileSystem).update { _ in [1] }
-        #expect(try folder.names(in: "app") == [Self.name])
+        try same(folder.names(in: "app"), [Self.name])
     }
 
     /// The schema is next to the file, whose owner the program trusts.
@@ -276,7 +277,7 @@ struct SchemaInstallationTests {
         let path = folder.path("theirs/preferences.jsonl")
         let store = try PreferenceStore.file(at: URL(filePath: path), trustsOwner: true)
         try Sound(in: store).installSchema()
-        #expect(try folder.names(in: "theirs") == [Self.name])
+        try same(folder.names(in: "theirs"), [Self.name])
     }
 
     /// Whichever system call fails, the file is the old one or the new one, and no temporary file remains.
@@ -294,8 +295,8 @@ struct SchemaInstallationTests {
                 } catch {
                     let isSynced = if case .notDurable = error { false } else { true }
                     let names = try folder.names(in: "app")
-                    #expect(names == (isThere || !isSynced ? [Self.name] : []), "\(start): \(error)")
-                    if isThere { #expect(try folder.read("app/" + Self.name) == (isSynced ? "old" : "new")) }
+                    same(names, isThere || !isSynced ? [Self.name] : [], "\(start): \(error)")
+                    if isThere { try same(folder.read("app/" + Self.name), isSynced ? "old" : "new") }
                 }
             }
         }
@@ -306,7 +307,7 @@ struct SchemaInstallationTests {
         try SystemFileSystem().makeFolder(folder.path("app"))
         try folder.write("x", to: "app/.\(Self.name).abc.new")
         try Sound(in: store).installSchema()
-        #expect(try folder.names(in: "app") == [Self.name])
+        try same(folder.names(in: "app"), [Self.name])
     }
 
     @Test
@@ -329,7 +330,7 @@ struct SchemaInstallationTests {
             }
             let text = try folder.read("\(round)/" + Self.name)
             for name in ["muted", "balance", "theme", "size"] { #expect(text.contains("\"\(name)\""), "\(text)") }
-            #expect(try folder.names(in: "\(round)") == [Self.name])
+            try same(folder.names(in: "\(round)"), [Self.name])
         }
     }
 }

@@ -1,4 +1,5 @@
 import Preferences
+import TestSupport
 import Testing
 
 #if canImport(FoundationEssentials)
@@ -74,7 +75,8 @@ private struct Optioned: PreferenceGroup {
         true
     @Preference("loudness", .deprecated("set volume")) var loudness = 5
     @Preference("size", .range(0...100), .range(10...), .choices([10, 20])) var size = 10
-    @Preference("port", .check("must be even") { $0 % 2 == 0 }, .check("must not be 80") { $0 != 80 }) var port = 8080
+    @Preference("port", .check("must be even") { $0.isMultiple(of: 2) }, .check("must not be 80") { $0 != 80 })
+    var port: Int = 8080
     @Preference("server", .required) var server: String?
     @Preference("token", .secret, .title("Token"), .formerly("key"), .deprecated("sign in"), .length(1...9))
     var token: String?
@@ -148,7 +150,7 @@ struct SchemaTests {
         ("plain", #"{"default": 9, "type": "integer"}"#),
     ])
     func schemaMatchesTheDeclaration(_ name: String, _ schema: String) throws {
-        #expect(try properties(of: Whole(in: .inMemory()))[name] == schema)
+        try same(properties(of: Whole(in: .inMemory()))[name], schema)
     }
 
     @Test(arguments: [
@@ -176,12 +178,12 @@ struct SchemaTests {
         ),
     ])
     func schemaHasTheOptions(_ name: String, _ schema: String) throws {
-        #expect(try properties(of: Optioned(in: .inMemory()))[name] == schema)
+        try same(properties(of: Optioned(in: .inMemory()))[name], schema)
     }
 
     @Test
     func everyPreferenceIsInTheSchemaOnce() throws {
-        #expect(try properties(of: Whole(in: .inMemory())).count == 42)
+        try same(properties(of: Whole(in: .inMemory())).count, 42)
     }
 
     @Test(arguments: Self.nativeValues)
@@ -229,10 +231,11 @@ struct SchemaTests {
     @Test
     func descriptionIsThatOfTheDeclaration() throws {
         let text = try Part(in: .inMemory()).jsonSchema()
-        #expect(
-            text == #"""
-                {"properties":{"window.width":{"default":800,"description":"In points.","minimum":0,"type":"integer"}},"type":"object"}
-                """#
+        same(
+            text,
+            #"""
+            {"properties":{"window.width":{"default":800,"description":"In points.","minimum":0,"type":"integer"}},"type":"object"}
+            """#
         )
     }
 }

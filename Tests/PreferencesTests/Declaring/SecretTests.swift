@@ -1,4 +1,5 @@
 import FileTestSupport
+import TestSupport
 import Testing
 
 @testable import Preferences
@@ -69,7 +70,7 @@ struct SecretTests {
         token.value = planted
         group.volume = 7
         try await store.transaction { transaction in
-            #expect(transaction[token] == planted)
+            same(transaction[token], planted)
             transaction[token] = nil
             transaction["token"] = .string(planted)
             shown += texts(of: transaction)
@@ -83,14 +84,14 @@ struct SecretTests {
         shown += texts(of: observation) + texts(of: store.changes)
         for change in changes.elements { shown += texts(of: change) }
         let count = changes.elements.count
-        #expect(count == 4)
+        same(count, 4)
         var names: Set<String> = []
         for _ in 0..<4 {
             let change = try #require(await storeChanges.next())
             names.formUnion(change.names)
             shown += texts(of: change)
         }
-        #expect(names == ["token", "volume"])
+        same(names, ["token", "volume"])
         if secrecy == .none {
             #expect(shown.contains("token = \(planted) (store)") && shown.contains("\"\(planted)\""))
             #expect(shown.contains("token: nil → \(planted) (local)"))
@@ -120,11 +121,11 @@ struct SecretTests {
             transaction[volume] = 7
         }
         #expect("\(volume)" == "volume = 7 (store)" && "\(AnyPreference(volume).rules)" == "[0...10]")
-        #expect(changes.elements == ["volume: 5 → 7 (local)"])
+        same(changes.elements, ["volume: 5 → 7 (local)"])
         let change = try #require(await storeChanges.next())
-        #expect("\(change)" == "token: nil → <redacted>, volume: nil → 7 (local)")
+        same("\(change)", "token: nil → <redacted>, volume: nil → 7 (local)")
         #expect(texts(of: change).allSatisfy { !$0.contains("planted") })
-        #expect(texts(of: change).last?.contains("volume") == true)
+        same(texts(of: change).last?.contains("volume"), true)
         observation.cancel()
     }
 
@@ -155,7 +156,7 @@ struct SecretTests {
         let schema = try Group(isSecret: isSecret).jsonSchema()
         let token = #""token":{"description":"For the server","type":"string","writeOnly":true}"#
         #expect(schema.contains(token) == isSecret && schema.contains(planted) != isSecret)
-        #expect(schema.contains(#""limit":{"type":"integer","writeOnly":true}"#) == isSecret)
+        same(schema.contains(#""limit":{"type":"integer","writeOnly":true}"#), isSecret)
     }
 
     @Test
@@ -330,9 +331,9 @@ struct SecretErrorTests {
     private func errorOfAValueThatIsNotASecretShowsIt(fault: Fault) async {
         let errors = await fault.errors(isSecret: false)
         #expect(errors.contains { "\($0)".contains("planted") }, "\(errors)")
-        #expect(errors.count { $0.message.contains("<redacted>") } == 0)
+        same(errors.count { $0.message.contains("<redacted>") }, 0)
         let codes = await fault.errors(isSecret: true).map(\.code)
-        #expect(errors.map(\.code) == codes)
+        same(errors.map(\.code), codes)
     }
 
     @Test
@@ -341,17 +342,18 @@ struct SecretErrorTests {
         let issues = Recorder<String>()
         store.issueHandler = { issues.record("\($0)") }
         let token = Preference("token", default: 0, .range(0...9), .secret, in: store)
-        #expect(token.value == 0)
-        #expect(
-            issues.elements == [
+        same(token.value, 0)
+        same(
+            issues.elements,
+            [
                 #"preference "token": <redacted>, from the layer "arguments" (--token), can't be used: "#
                     + "expected Int, found <redacted>; the default is used",
                 #"preference "token": expected Int, found <redacted>; the default is used and the stored value is kept"#,
             ]
         )
         let error = try #require(throws: PreferenceError.self) { try token.write(10) }
-        #expect(error.code == .invalid)
-        #expect(error.message == "<redacted> is rejected by the preference's rule; nothing was changed")
+        same(error.code, .invalid)
+        same(error.message, "<redacted> is rejected by the preference's rule; nothing was changed")
     }
 
     @Test(arguments: [true, false])
@@ -366,12 +368,12 @@ struct SecretErrorTests {
         token.migrate(from: text) { _ in 0 }
         let other = Preference("former", default: "", in: store)
         token.migrate(from: other) { throw PreferenceError(.managed, "not \($0)") }
-        #expect(issues.elements.map(\.code) == [.unreadable, .invalid, .unencodable])
+        same(issues.elements.map(\.code), [.unreadable, .invalid, .unencodable])
         for error in issues.elements {
             #expect(texts(of: error).allSatisfy { !$0.contains("planted") })
             #expect(error.message.contains("nothing was changed"))
         }
-        #expect(store["former"] == .string(planted))
+        same(store["former"], .string(planted))
     }
 
     @Test
@@ -379,7 +381,7 @@ struct SecretErrorTests {
         let backend = MemoryBackend(["preferences.version": .string(planted)])
         let store = PreferenceStore(backend: backend, isSecret: true)
         let error = await #expect(throws: PreferenceError.self) { try await store.migrate(to: 1, steps: []) }
-        #expect(error.map(texts)?.allSatisfy { !$0.contains("planted") } == true)
+        same(error.map(texts)?.allSatisfy { !$0.contains("planted") }, true)
         try await store.write(nil, for: "preferences.version")
         let change = try await store.migrate(
             to: 1,
@@ -409,15 +411,15 @@ struct PlainTextSecretTests {
         store.issueHandler = { issues.record("\($0)") }
         let token = Preference("token", default: "", .secret, in: store)
         _ = Preference("token", default: "", .secret, in: store)
-        #expect(issues.elements == [], "a declaration calls no issue handler")
+        same(issues.elements, [], "a declaration calls no issue handler")
         token.value = "a"
-        #expect(issues.elements == [message(of: "token", in: path)])
+        same(issues.elements, [message(of: "token", in: path)])
         #expect(token.value == "a" && store["token"] == "a")
         let later = Preference("later", default: "", .secret, in: store)
         _ = Preference("other", default: "", in: store)
-        #expect(issues.elements.count == 1)
+        same(issues.elements.count, 1)
         #expect(later.value == "" && token[\.self].value == "a")
-        #expect(issues.elements == [message(of: "token", in: path), message(of: "later", in: path)])
+        same(issues.elements, [message(of: "token", in: path), message(of: "later", in: path)])
     }
 
     @Test
@@ -429,8 +431,8 @@ struct PlainTextSecretTests {
             token.value += "!"
             seen.record(token.value)
         }
-        #expect(token.value == "none!")
-        #expect(seen.elements == ["none!"])
+        same(token.value, "none!")
+        same(seen.elements, ["none!"])
     }
 
     @Test
@@ -440,8 +442,8 @@ struct PlainTextSecretTests {
         let issues = Recorder<String>()
         store.issueHandler = { issues.record("\($0)") }
         let token = Preference("token", default: "", .secret, in: store.scoped(prefix: "app."))
-        #expect(token.value == "")
-        #expect(issues.elements == [message(of: "app.token", in: path)])
+        same(token.value, "")
+        same(issues.elements, [message(of: "app.token", in: path)])
     }
 
     @Test

@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @testable import Preferences
@@ -195,20 +196,17 @@ struct EvolutionLawTests {
         case 2: try preference.update { $0 = value }
         default: try preference.store.transaction { $0[preference] = value }
         }
-        #expect(preference.value == value, "what was set is read: \(place)")
+        same(preference.value, value, "what was set is read: \(place)")
         let after = preference.storedValue.flatMap(tree)
         let (old, new) = (leaves(before), leaves(after))
         for (path, leaf) in old where !path.hasPrefix(edited) {
-            #expect(
-                new[path] == leaf,
-                "\(path) was lost by a set of \(edited): \(place) \(before as Any) \(after as Any)"
-            )
+            same(new[path], leaf, "\(path) was lost by a set of \(edited): \(place) \(before as Any) \(after as Any)")
         }
         // In what was set, everything that the program doesn't know stays.
         if ["items", "modes", "entries"].contains(edited) {
             let understood = leaves(try PropertyListValue(encoding: shown))
             for (path, leaf) in old where path.hasPrefix(edited) && understood[path] == nil {
-                #expect(new[path] == leaf, "\(path) was lost by a set of \(edited): \(place)")
+                same(new[path], leaf, "\(path) was lost by a set of \(edited): \(place)")
             }
         }
     }

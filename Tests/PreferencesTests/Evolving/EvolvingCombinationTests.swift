@@ -1,4 +1,5 @@
 import Preferences
+import TestSupport
 import Testing
 
 #if canImport(FoundationEssentials)
@@ -28,7 +29,7 @@ struct EvolvingCombinationTests {
         new.insert(Pin(id: 2, title: "b"))
         pins.value = new
         guard case .array(let elements)? = store["pins"] else { return }
-        #expect(elements.count == 4)
+        same(elements.count, 4)
         #expect(elements.allSatisfy { $0[member: "color"] == $0[member: "id"] })
     }
 
@@ -48,7 +49,7 @@ struct EvolvingCombinationTests {
         }
         let (store, _) = Evolving.recorded(["tools": ["tree", "gone", "search"]])
         Preference("tools", default: Tolerant(), in: store).value.tools.append(.outline)
-        #expect(store["tools"] == ["tree", "gone", "search", "outline"])
+        same(store["tools"], ["tree", "gone", "search", "outline"])
     }
 
     @Test
@@ -57,13 +58,13 @@ struct EvolvingCombinationTests {
             "items": ["a": ["id": 1]], "lists": ["a": [["id": 1]]], "tools": ["a": ["tree", "gone"]],
             "native": ["a": ["tree", "gone"]],
         ])
-        #expect(Preference("items", default: [String: Item](), in: store).value == ["a": Item(id: 1)])
-        #expect(Preference("lists", default: [String: [Item]](), in: store).value == ["a": [Item(id: 1)]])
+        same(Preference("items", default: [String: Item](), in: store).value, ["a": Item(id: 1)])
+        same(Preference("lists", default: [String: [Item]](), in: store).value, ["a": [Item(id: 1)]])
         #expect(issues.elements.isEmpty)
         Preference("tools", default: [String: [Tool]](), in: store).value["a"]?.append(.search)
-        #expect(store["tools"] == ["a": ["tree", "gone", "search"]])
+        same(store["tools"], ["a": ["tree", "gone", "search"]])
         Preference("native", default: [String: [NativeTool]](), in: store).value["a"]?.append(.search)
-        #expect(store["native"] == ["a": ["tree", "gone", "search"]])
+        same(store["native"], ["a": ["tree", "gone", "search"]])
     }
 
     @Test
@@ -80,7 +81,7 @@ struct EvolvingCombinationTests {
         }
         store["renamed"] = ["posX": "a", "posY": 5]
         Preference("renamed", default: Renaming(), in: store)[\.y].value = 0
-        #expect(store["renamed"] == ["posX": "a", "posY": 0])
+        same(store["renamed"], ["posX": "a", "posY": 0])
     }
 
     @Test
@@ -104,7 +105,7 @@ struct EvolvingCombinationTests {
             } else {
                 expected[member: path[0]]?[member: path[1]] = new
             }
-            #expect(store["value"] == expected, "\(path)")
+            same(store["value"], expected, "\(path)")
         }
         expectChange(["x"], to: 0) { $0[\.x].value = 0 }
         expectChange(["inner", "x"], to: 0) { $0[\.inner.x].value = 0 }
@@ -130,7 +131,7 @@ struct EvolvingCombinationTests {
             }
         )
         sizes.value = new
-        #expect(sizes.value == new)
+        same(sizes.value, new)
     }
 
     @Test
@@ -159,9 +160,9 @@ struct EvolvingCombinationTests {
         ])
         let panel = Preference("panel", default: Panel(), coding: snake, in: store)
         panel.value.myTools.append(.search)
-        #expect(store["panel"] == .data(Data(#"{"main_tool":"gone","my_tools":["tree","gone","search"]}"#.utf8)))
+        same(store["panel"], .data(Data(#"{"main_tool":"gone","my_tools":["tree","gone","search"]}"#.utf8)))
         panel[\.mainTool].value = .tree
-        #expect(store["panel"] == .data(Data(#"{"main_tool":"tree","my_tools":["tree","gone","search"]}"#.utf8)))
+        same(store["panel"], .data(Data(#"{"main_tool":"tree","my_tools":["tree","gone","search"]}"#.utf8)))
     }
 
     @Test
@@ -189,6 +190,6 @@ struct EvolvingCombinationTests {
                 .migrate(from: Preference(name, default: Old(), in: store)) { New(level: Double($0.volume) / 10) }
         }
         #expect(store["a"] == ["level": 0.7, "name": "mine"] && issues.elements.isEmpty)
-        #expect(store["b"] == ["level": 0.3, "name": "n", "isOn": true, "future": 1])
+        same(store["b"], ["level": 0.3, "name": "n", "isOn": true, "future": 1])
     }
 }

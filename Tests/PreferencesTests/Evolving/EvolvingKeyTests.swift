@@ -1,4 +1,5 @@
 import Preferences
+import TestSupport
 import Testing
 
 /// Dictionaries whose keys aren't texts in the type, or aren't ones that a stored dictionary can have.
@@ -23,14 +24,14 @@ struct EvolvingKeyTests {
         let (store, _) = Evolving.recorded(["keyed": stored])
         let keyed = Preference("keyed", default: Keyed(), in: store)
         let expected = Keyed(slots: [.one: .tree], numbers: [1: .tree], bytes: [7: 1], optional: [-3: 4], volume: 3)
-        #expect(keyed.value == expected)
+        same(keyed.value, expected)
         keyed.value.numbers[8] = .search
         var merged = stored
         merged[member: "numbers"]?[member: "8"] = "search"
         merged[member: "added"] = true
-        #expect(store["keyed"] == merged)
+        same(store["keyed"], merged)
         store["numbers"] = ["1": "tree", "2": "gone"]
-        #expect(Preference("numbers", default: [UInt: Evolving.Tool](), in: store).value == [1: .tree])
+        same(Preference("numbers", default: [UInt: Evolving.Tool](), in: store).value, [1: .tree])
     }
 
     private enum Older: Codable, Hashable { case a, b }
@@ -44,13 +45,13 @@ struct EvolvingKeyTests {
         let newer = Preference("sizes", default: [Newer: Int](), in: store)
         newer.value[.z] = 1
         older.value[.a] = 2
-        #expect(store["sizes"] == [Self.z, 1, Self.a, 2])
+        same(store["sizes"], [Self.z, 1, Self.a, 2])
         older.value[.a] = nil
-        #expect(store["sizes"] == [Self.z, 1])
+        same(store["sizes"], [Self.z, 1])
         newer.value[.z] = 3
-        #expect(store["sizes"] == [Self.z, 3])
+        same(store["sizes"], [Self.z, 3])
         newer.value = [:]
-        #expect(newer.value == [:])
+        same(newer.value, [:])
     }
 
     @Test
@@ -63,7 +64,7 @@ struct EvolvingKeyTests {
         let panel = Preference("panel", default: Panel(), in: store)
         panel.value.x = 2
         panel.value.sizes[.a] = 1
-        #expect(store["panel"] == ["sizes": [Self.z, 1, Self.a, 1], "x": 2])
+        same(store["panel"], ["sizes": [Self.z, 1, Self.a, 1], "x": 2])
     }
 
     @Test
@@ -71,9 +72,9 @@ struct EvolvingKeyTests {
         let (store, _) = Evolving.recorded(["tools": ["1": "tree", "2": "gone"]])
         let tools = Preference("tools", default: [Int?: Evolving.Tool](), in: store)
         tools.value[nil] = .search
-        #expect(store["tools"] == [1, "tree", 2, "gone", "$null", "search"])
-        #expect(tools.value == [1: .tree, nil: .search])
+        same(store["tools"], [1, "tree", 2, "gone", "$null", "search"])
+        same(tools.value, [1: .tree, nil: .search])
         tools.value[nil] = nil
-        #expect(store["tools"] == ["1": "tree", "2": "gone"])
+        same(store["tools"], ["1": "tree", "2": "gone"])
     }
 }

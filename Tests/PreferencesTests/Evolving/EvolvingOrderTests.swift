@@ -1,4 +1,5 @@
 import Preferences
+import TestSupport
 import Testing
 
 #if canImport(FoundationEssentials)
@@ -47,8 +48,8 @@ struct EvolvingOrderTests {
             return
         }
         let kept = Self.pairs(order.filter { $0 != "top" }, sizes: ["right": 2, "left": 3]).dropLast()
-        #expect(string == kept + #","bottom",{"size":4}]"#)
-        #expect(String(decoding: bytes, as: UTF8.self) == string)
+        same(string, kept + #","bottom",{"size":4}]"#)
+        same(String(decoding: bytes, as: UTF8.self), string)
     }
 
     @Test(arguments: orders)
@@ -59,9 +60,9 @@ struct EvolvingOrderTests {
         let (store, _) = Evolving.recorded(["layout": .string(#"{\#(lists),"tabs":[\#(tab),\#(tab)],"x":1}"#)])
         let layout = Preference("layout", default: Layout(), coding: .jsonString, in: store)
         layout.value.x = 2
-        #expect(store["layout"] == .string(#"{\#(lists),"snakeCase":[],"tabs":[\#(tab),\#(tab)],"x":2}"#))
+        same(store["layout"], .string(#"{\#(lists),"snakeCase":[],"tabs":[\#(tab),\#(tab)],"x":2}"#))
         layout[\.x].value = 3
-        #expect(store["layout"] == .string(#"{\#(lists),"snakeCase":[],"tabs":[\#(tab),\#(tab)],"x":3}"#))
+        same(store["layout"], .string(#"{\#(lists),"snakeCase":[],"tabs":[\#(tab),\#(tab)],"x":3}"#))
     }
 
     @Test(arguments: orders)
@@ -101,9 +102,9 @@ struct EvolvingOrderTests {
         let (store, _) = Evolving.recorded(["panels": .string(#"["left",{"size":"big"},"top",{"size":"small"}]"#)])
         let panels = Preference("panels", default: [Edge: Panel](), coding: .jsonString, in: store)
         panels.value[.right] = Panel(size: 1)
-        #expect(store["panels"] == .string(#"["left",{"size":"big"},"top",{"size":"small"},"right",{"size":1}]"#))
+        same(store["panels"], .string(#"["left",{"size":"big"},"top",{"size":"small"},"right",{"size":1}]"#))
         panels.value[.left] = Panel(size: 2)
-        #expect(store["panels"] == .string(#"["top",{"size":"small"},"right",{"size":1},"left",{"size":2}]"#))
+        same(store["panels"], .string(#"["top",{"size":"small"},"right",{"size":1},"left",{"size":2}]"#))
     }
 
     @Test
@@ -112,8 +113,9 @@ struct EvolvingOrderTests {
         let (store, _) = Evolving.recorded(["scales": [0.5, panel(1), 1.5, panel(2), "gone", panel(3), 2.5, panel(4)]])
         let scales = Preference("scales", default: [Double: Panel](), in: store)
         scales.value = [2.5: Panel(size: 6), 0.5: Panel(size: 5), 0.25: Panel(size: 7)]
-        #expect(
-            store["scales"] == [
+        same(
+            store["scales"],
+            [
                 0.5, ["size": 5, "future": 1], "gone", panel(3), 2.5, ["size": 6, "future": 4], 0.25, ["size": 7],
             ]
         )
@@ -137,11 +139,11 @@ struct EvolvingOrderTests {
             let panels = Preference(name, default: [Side: Panel](), coding: .jsonString, in: store)
             panels.value[.left]?.size = 5
             panels.value[.right]?.size = 6
-            #expect(panels.value.mapValues(\.size) == [.left: 5, .right: 6, Side(name: "other"): 3])
+            same(panels.value.mapValues(\.size), [.left: 5, .right: 6, Side(name: "other"): 3])
         }
-        #expect(
-            store["one"]
-                == .string(#"["r",{"future":1,"size":6},"left",{"future":2,"size":5},"other",{"future":3,"size":3}]"#)
+        same(
+            store["one"],
+            .string(#"["r",{"future":1,"size":6},"left",{"future":2,"size":5},"other",{"future":3,"size":3}]"#)
         )
         guard case .string(let two) = store["two"] else { return }
         #expect(two.hasPrefix(#"["other",{"future":3,"size":3},"#) && !two.contains(#""l""#) && !two.contains(#""r""#))
@@ -169,6 +171,6 @@ struct EvolvingOrderTests {
         let (store, _) = Evolving.recorded(["steps": .string(#"["a",1,"b",2,"c",3]"#)])
         let steps = Preference("steps", default: [Step](), coding: .jsonString, in: store)
         steps.value = [.name("c"), .size(3), .name("a"), .size(2), .name("b"), .size(2)]
-        #expect(store["steps"] == .string(#"["c",3,"a",2,"b",2]"#))
+        same(store["steps"], .string(#"["c",3,"a",2,"b",2]"#))
     }
 }

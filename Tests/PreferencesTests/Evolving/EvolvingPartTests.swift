@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @testable import Preferences
@@ -82,10 +83,10 @@ struct EvolvingPartTests {
         )
         var expected = Nested()
         (expected.name, expected.x) = ("old", 20)
-        #expect(preference.value == expected)
+        same(preference.value, expected)
         preference.value.y = 30
-        #expect(preference.value.y == 30)
-        #expect(members(preference)?[member: "position"] == ["x": 20, "y": 30, "z": 1])
+        same(preference.value.y, 30)
+        same(members(preference)?[member: "position"], ["x": 20, "y": 30, "z": 1])
         #expect(issues.elements.isEmpty)
     }
 
@@ -94,7 +95,7 @@ struct EvolvingPartTests {
         let (preference, issues) = try preference(#"{"name": "old"}"#, Nested(), isJSON: isJSON)
         var expected = Nested()
         expected.name = "old"
-        #expect(preference.value == expected)
+        same(preference.value, expected)
         #expect(issues.elements.isEmpty)
     }
 
@@ -104,13 +105,13 @@ struct EvolvingPartTests {
         let (preference, issues) = try preference(text, Nested(), isJSON: isJSON)
         var expected = Nested()
         expected.name = "old"
-        #expect(preference.value == expected)
-        #expect(issues.elements.map(\.codingPath) == [["position"], ["list"], ["optional"]])
+        same(preference.value, expected)
+        same(issues.elements.map(\.codingPath), [["position"], ["list"], ["optional"]])
         preference.value.name = "new"
         let stored = members(preference)
-        #expect(stored?[member: "position"] == 5)
-        #expect(stored?[member: "list"] == ["a"])
-        #expect(stored?[member: "optional"] == "b")
+        same(stored?[member: "position"], 5)
+        same(stored?[member: "list"], ["a"])
+        same(stored?[member: "optional"], "b")
     }
 
     @Test(arguments: [false, true])
@@ -125,17 +126,17 @@ struct EvolvingPartTests {
         let initial = Evolving.Derived()
         initial.first = 11
         let (preference, issues) = try preference(text, initial, isJSON: isJSON)
-        #expect(preference.value.first == 11)
-        #expect(preference.value.second == 7)
-        #expect(issues.elements.map(\.codingPath) == (text.contains("text") ? [["super"]] : []))
+        same(preference.value.first, 11)
+        same(preference.value.second, 7)
+        same(issues.elements.map(\.codingPath), text.contains("text") ? [["super"]] : [])
     }
 
     @Test(arguments: [false, true])
     func elementsThatATypeDecodesItselfHaveTheirOwnDefaults(isJSON: Bool) throws {
         let (preference, issues) = try preference(#"{"items": [{"id": 1, "color": "red"}]}"#, Marked(), isJSON: isJSON)
-        #expect(preference.value.items.map(\.title) == ["untitled"])
+        same(preference.value.items.map(\.title), ["untitled"])
         preference.value.items[0].title = "new"
-        #expect(members(preference)?[member: "items"] == [["id": 1, "title": "new", "tools": [], "color": "red"]])
+        same(members(preference)?[member: "items"], [["id": 1, "title": "new", "tools": [], "color": "red"]])
         #expect(issues.elements.isEmpty)
     }
 
@@ -145,10 +146,10 @@ struct EvolvingPartTests {
     func membersOfATextAreFilledForNestedValues() {
         let (store, issues) = Evolving.recorded(["value": .string(#"{"number": 5, "unknown": 7}"#)])
         let preference = Preference("value", default: Event(), in: store)
-        #expect(preference.value.number == 5)
+        same(preference.value.number, 5)
         preference.value.number = 6
-        #expect(preference.storedValue?[member: "number"] == 6)
-        #expect(preference.storedValue?[member: "unknown"] == 7)
+        same(preference.storedValue?[member: "number"], 6)
+        same(preference.storedValue?[member: "unknown"], 7)
         #expect(issues.elements.isEmpty)
     }
 
@@ -161,14 +162,14 @@ struct EvolvingPartTests {
         ]
         let (store, issues) = Evolving.recorded(["value": stored])
         let preference = Preference("value", default: Event(), coding: .json, in: store)
-        #expect(preference.value.time == Date(timeIntervalSinceReferenceDate: 77))
-        #expect(preference.value.bytes == Data([1, 2]))
+        same(preference.value.time, Date(timeIntervalSinceReferenceDate: 77))
+        same(preference.value.bytes, Data([1, 2]))
         preference.value.number = 6
-        #expect(
-            members(preference)
-                == [
-                    "number": 6, "time": 77, "bytes": "AQI=", "unknown": ["time": 77, "bytes": "MTI=", "none": ""],
-                ]
+        same(
+            members(preference),
+            [
+                "number": 6, "time": 77, "bytes": "AQI=", "unknown": ["time": 77, "bytes": "MTI=", "none": ""],
+            ]
         )
         #expect(issues.elements.isEmpty)
     }
@@ -185,8 +186,8 @@ struct EvolvingPartTests {
             }
         )
         let preference = Preference("value", default: Event(), coding: coding, in: store)
-        #expect(preference.value.number == 5)
+        same(preference.value.number, 5)
         preference.value.number = 6
-        #expect(members(preference)?[member: "unknown"] == 7)
+        same(members(preference)?[member: "unknown"], 7)
     }
 }

@@ -1,4 +1,5 @@
 import Preferences
+import TestSupport
 import Testing
 
 #if canImport(FoundationEssentials)
@@ -23,8 +24,8 @@ struct EvolvingReadTests {
     func memberThatIsNotStoredIsTheDefaults() throws {
         let (store, issues) = Evolving.recorded(["frame": ["x": 3, "y": 4, "width": 200]])
         let frame = Preference("frame", default: Window(height: 70, inner: Part(scale: 5)), in: store)
-        #expect(frame.value == Window(x: 3, y: 4, width: 200, height: 70, inner: Part(scale: 5)))
-        #expect(try frame.read() == frame.value)
+        same(frame.value, Window(x: 3, y: 4, width: 200, height: 70, inner: Part(scale: 5)))
+        try same(frame.read(), frame.value)
         #expect(issues.elements.isEmpty)
         frame[\.x].value += 1
         #expect(store["frame"]?[member: "width"] == 200 && frame.value.x == 4)
@@ -34,7 +35,7 @@ struct EvolvingReadTests {
     func nestedMemberThatIsNotStoredIsTheDefaults() {
         let (store, issues) = Evolving.recorded(["frame": ["x": 3, "y": 4, "width": 200, "inner": ["scale": 9]]])
         let frame = Preference("frame", default: Window(inner: Part(tool: .search)), in: store)
-        #expect(frame.value.inner == Part(scale: 9, tool: .search))
+        same(frame.value.inner, Part(scale: 9, tool: .search))
         #expect(issues.elements.isEmpty)
     }
 
@@ -46,23 +47,23 @@ struct EvolvingReadTests {
             ]
         ])
         let frame = Preference("frame", default: Window(), in: store)
-        for _ in 0..<2 { #expect(frame.value == Window(x: 3, width: 200, inner: Part(scale: 2))) }
+        for _ in 0..<2 { same(frame.value, Window(x: 3, width: 200, inner: Part(scale: 2))) }
         _ = Preference("frame", default: Window(), in: store).value
-        #expect(issues.elements.map(\.code) == [.unreadable, .unreadable, .unreadable, .unreadable])
-        #expect(Set(issues.elements.map(\.codingPath)) == [["y"], ["tool"], ["note"], ["inner", "tool"]])
-        #expect(
-            issues.elements.first { $0.codingPath == ["y"] }?.description
-                == "preference \"frame\" at y: expected Int, found string \"four\"; the default of this member is used and "
+        same(issues.elements.map(\.code), [.unreadable, .unreadable, .unreadable, .unreadable])
+        same(Set(issues.elements.map(\.codingPath)), [["y"], ["tool"], ["note"], ["inner", "tool"]])
+        same(
+            issues.elements.first { $0.codingPath == ["y"] }?.description,
+            "preference \"frame\" at y: expected Int, found string \"four\"; the default of this member is used and "
                 + "the stored value is kept"
         )
-        #expect(store["frame"]?[member: "tool"] == "gone")
+        same(store["frame"]?[member: "tool"], "gone")
     }
 
     @Test
     func valueOfAnotherKindIsUnreadable() {
         let (store, issues) = Evolving.recorded(["frame": "text"])
-        #expect(Preference("frame", default: Window(x: 1), in: store).value == Window(x: 1))
-        #expect(issues.elements.map(\.code) == [.unreadable])
+        same(Preference("frame", default: Window(x: 1), in: store).value, Window(x: 1))
+        same(issues.elements.map(\.code), [.unreadable])
     }
 
     @Test
@@ -75,33 +76,33 @@ struct EvolvingReadTests {
         ])
         let coded = Preference("coded", default: [Tool](), in: store)
         let native = Preference("native", default: [NativeTool](), in: store)
-        #expect(coded.value == [.tree, .search])
-        #expect(native.value == [.tree, .search])
-        #expect(issues.elements.map(\.codingPath) == [["1"], ["1"]])
+        same(coded.value, [.tree, .search])
+        same(native.value, [.tree, .search])
+        same(issues.elements.map(\.codingPath), [["1"], ["1"]])
         #expect(issues.elements.allSatisfy { $0.description.contains("this element is left out and the stored value") })
-        #expect(Preference("set", default: Set<Tool>(), in: store).value == [.tree])
-        #expect(Preference("nativeSet", default: Set<NativeTool>(), in: store).value == [.tree])
-        #expect(Preference("dictionary", default: [String: Tool](), in: store).value == ["a": .tree])
-        #expect(Preference("dictionary", default: [String: NativeTool](), in: store).value == ["a": .tree])
-        #expect(Preference("nested", default: [[NativeTool]](), in: store).value == [[], [.tree]])
-        #expect(Preference("optional", default: [Tool]?.none, in: store).value == [.tree])
-        #expect(Preference("keys", default: [Tool: Int](), in: store).value == [.tree: 1])
+        same(Preference("set", default: Set<Tool>(), in: store).value, [.tree])
+        same(Preference("nativeSet", default: Set<NativeTool>(), in: store).value, [.tree])
+        same(Preference("dictionary", default: [String: Tool](), in: store).value, ["a": .tree])
+        same(Preference("dictionary", default: [String: NativeTool](), in: store).value, ["a": .tree])
+        same(Preference("nested", default: [[NativeTool]](), in: store).value, [[], [.tree]])
+        same(Preference("optional", default: [Tool]?.none, in: store).value, [.tree])
+        same(Preference("keys", default: [Tool: Int](), in: store).value, [.tree: 1])
         coded.value.append(.outline)
         native.value.append(.outline)
         #expect(store["coded"] == ["tree", "gone", "search", "outline"] && store["native"] == store["coded"])
         Preference("set", default: Set<Tool>(), in: store).value.insert(.outline)
         #expect(store["set"] == ["gone", "outline", "tree"] || store["set"] == ["gone", "tree", "outline"])
         Preference("dictionary", default: [String: NativeTool](), in: store).value["c"] = .search
-        #expect(store["dictionary"] == ["a": "tree", "b": "gone", "c": "search"])
+        same(store["dictionary"], ["a": "tree", "b": "gone", "c": "search"])
     }
 
     @Test
     func manyElementsAreOneReport() {
         let elements = (0..<10_000).map { PropertyListValue.string($0.isMultiple(of: 2) ? "tree" : "gone \($0)") }
         let (store, issues) = Evolving.recorded(["tools": .array(elements)])
-        #expect(Preference("tools", default: [Tool](), in: store).value.count == 5_000)
-        #expect(issues.elements.map(\.codingPath) == [["1"]])
-        #expect(issues.elements.first?.message.contains("this element and 4999 others are left out") == true)
+        same(Preference("tools", default: [Tool](), in: store).value.count, 5_000)
+        same(issues.elements.map(\.codingPath), [["1"]])
+        same(issues.elements.first?.message.contains("this element and 4999 others are left out"), true)
     }
 
     @Test
@@ -110,12 +111,12 @@ struct EvolvingReadTests {
             "items": [["id": 1], ["id": 2, "title": "two", "tools": ["gone", "tree"]], "three"],
             "plain": [["name": "a"], ["name": "b", "size": 2]],
         ])
-        #expect(
-            Preference("items", default: [Item](), in: store).value
-                == [Item(id: 1), Item(id: 2, title: "two", tools: [.tree])]
+        same(
+            Preference("items", default: [Item](), in: store).value,
+            [Item(id: 1), Item(id: 2, title: "two", tools: [.tree])]
         )
-        #expect(Set(issues.elements.map(\.codingPath)) == [["2"], ["1", "tools", "0"]])
-        #expect(Preference("plain", default: [Plain](), in: store).value == [Plain(name: "b", size: 2)])
+        same(Set(issues.elements.map(\.codingPath)), [["2"], ["1", "tools", "0"]])
+        same(Preference("plain", default: [Plain](), in: store).value, [Plain(name: "b", size: 2)])
     }
 
     @Test
@@ -126,18 +127,18 @@ struct EvolvingReadTests {
             "snake": .data(Data(#"{"window_width": 3, "by_name": {"a_b": "tree", "c_d": "gone"}}"#.utf8)),
         ])
         let expected = Window(x: 3, width: 200, inner: Part(scale: 2))
-        #expect(Preference("data", default: Window(), coding: .json, in: store).value == expected)
-        #expect(Preference("string", default: Window(), coding: .jsonString, in: store).value == expected)
-        #expect(Preference("tools", default: [Tool](), coding: .jsonString, in: store).value == [.tree])
-        #expect(issues.elements.map(\.codingPath) == [["y"], ["y"], ["1"]])
+        same(Preference("data", default: Window(), coding: .json, in: store).value, expected)
+        same(Preference("string", default: Window(), coding: .jsonString, in: store).value, expected)
+        same(Preference("tools", default: [Tool](), coding: .jsonString, in: store).value, [.tree])
+        same(issues.elements.map(\.codingPath), [["y"], ["y"], ["1"]])
         struct Pane: Codable, Equatable {
             var windowWidth = 0, windowHeight = 6
             var byName: [String: Tool] = [:]
         }
         let snake = PreferenceCoding<Pane>.snake
-        #expect(
-            Preference("snake", default: Pane(), coding: snake, in: store).value
-                == Pane(windowWidth: 3, byName: ["a_b": .tree])
+        same(
+            Preference("snake", default: Pane(), coding: snake, in: store).value,
+            Pane(windowWidth: 3, byName: ["a_b": .tree])
         )
     }
 
@@ -165,10 +166,7 @@ struct EvolvingReadTests {
         let (store, _) = Evolving.recorded(["event": .data(Data(text.utf8))])
         let event = Preference("event", default: Event(isDone: true), coding: coding, in: store).value
         let date = Date(timeIntervalSince1970: 1_795_564_800)
-        #expect(
-            event
-                == Event(at: date, until: date + 86_400, data: Data([0, 1]), url: nil, repeats: [date], isDone: true)
-        )
+        same(event, Event(at: date, until: date + 86_400, data: Data([0, 1]), url: nil, repeats: [date], isDone: true))
     }
 
     @Test
@@ -181,16 +179,16 @@ struct EvolvingReadTests {
             "same": ["shape": ["circle": [:] as PropertyListValue]], "other": ["shape": ["square": ["side": 2]]],
             "gone": ["shape": ["hexagon": ["side": 2]], "name": "b"],
         ])
-        #expect(Preference("same", default: Drawing(), in: store).value == Drawing())
-        #expect(Preference("other", default: Drawing(), in: store).value == Drawing(shape: .square(side: 2)))
+        same(Preference("same", default: Drawing(), in: store).value, Drawing())
+        same(Preference("other", default: Drawing(), in: store).value, Drawing(shape: .square(side: 2)))
         #expect(issues.elements.isEmpty)
         let gone = Preference("gone", default: Drawing(), in: store)
-        #expect(gone.value == Drawing(name: "b"))
-        #expect(issues.elements.map(\.codingPath) == [["shape"]])
+        same(gone.value, Drawing(name: "b"))
+        same(issues.elements.map(\.codingPath), [["shape"]])
         gone.value.name = "c"
-        #expect(store["gone"] == ["shape": ["hexagon": ["side": 2]], "name": "c"])
+        same(store["gone"], ["shape": ["hexagon": ["side": 2]], "name": "c"])
         gone.value.shape = .square(side: 7)
-        #expect(store["gone"] == ["shape": ["square": ["side": 7]], "name": "c"])
+        same(store["gone"], ["shape": ["square": ["side": 7]], "name": "c"])
     }
 
     @Test
@@ -201,7 +199,7 @@ struct EvolvingReadTests {
         let new = Derived()
         new.first = 9
         derived.value = new
-        #expect(store["derived"] == ["second": 2, "super": ["first": 9], "later": 1])
+        same(store["derived"], ["second": 2, "super": ["first": 9], "later": 1])
     }
 
     @Test
@@ -209,7 +207,7 @@ struct EvolvingReadTests {
         let (store, issues) = Evolving.recorded(["tolerant": ["width": "12"]])
         var expected = Tolerant()
         expected.width = 12
-        #expect(Preference("tolerant", default: Tolerant(), in: store).value == expected)
+        same(Preference("tolerant", default: Tolerant(), in: store).value, expected)
         #expect(issues.elements.isEmpty)
     }
 
@@ -222,24 +220,24 @@ struct EvolvingReadTests {
             ]), user,
         ])
         store.issueHandler = { _ in }
-        #expect(Preference("frame", default: Window(width: 7), in: store).value == Window(x: 3, width: 7))
-        #expect(Preference("bad", default: Window(width: 7), in: store).value == Window(width: 7))
-        #expect(Preference("tools", default: [Tool.outline], in: store).value == [.outline])
+        same(Preference("frame", default: Window(width: 7), in: store).value, Window(x: 3, width: 7))
+        same(Preference("bad", default: Window(width: 7), in: store).value, Window(width: 7))
+        same(Preference("tools", default: [Tool.outline], in: store).value, [.outline])
     }
 
     @Test
     func ruleAppliesToTheEvolvedValue() {
         let (store, issues) = Evolving.recorded(["frame": ["x": 3, "y": 4]])
         let frame = Preference("frame", default: Window(), .check("must be wide") { $0.width > 100 }, in: store)
-        #expect(frame.value == Window())
-        #expect(issues.elements.map(\.code) == [.invalid])
+        same(frame.value, Window())
+        same(issues.elements.map(\.code), [.invalid])
     }
 
     @Test
     func partOfASecretIsNotShown() {
         let (store, issues) = Evolving.recorded(["frame": ["x": "sesame"]])
         let frame = Preference("frame", default: Window(), .secret, in: store)
-        #expect(frame.value == Window())
+        same(frame.value, Window())
         #expect(issues.elements.count == 1 && !"\(issues.elements)".contains("sesame"))
     }
 }

@@ -1,4 +1,5 @@
 import Preferences
+import TestSupport
 import Testing
 
 #if canImport(FoundationEssentials)
@@ -47,8 +48,8 @@ struct EvolvingWriteTests {
                 var expected = Self.later
                 expected[member: "x"] = 10
                 expected[member: "inner"]?[member: "scale"] = 50
-                #expect(store["frame"] == expected, "\(form)")
-                #expect(frame.value == new)
+                same(store["frame"], expected, "\(form)")
+                same(frame.value, new)
             }
         }
     }
@@ -58,11 +59,11 @@ struct EvolvingWriteTests {
         let (store, _) = Evolving.recorded(["frame": ["x": 1, "tool": "gone"]])
         let frame = Preference("frame", default: Window(), in: store)
         frame.value.x = 2
-        #expect(store["frame"]?[member: "tool"] == "gone")
+        same(store["frame"]?[member: "tool"], "gone")
         frame.value = Window(x: 2)
-        #expect(store["frame"]?[member: "tool"] == "gone")
+        same(store["frame"]?[member: "tool"], "gone")
         frame[\.tool].value = .tree  // what is shown already
-        #expect(store["frame"]?[member: "tool"] == "tree")
+        same(store["frame"]?[member: "tool"], "tree")
     }
 
     @Test
@@ -84,7 +85,7 @@ struct EvolvingWriteTests {
         frame.value.note = nil
         #expect(store["frame"]?[member: "note"] == nil && store["frame"]?[member: "future"] == 1)
         frame.reset()
-        #expect(store["frame"] == nil)
+        same(store["frame"], nil)
     }
 
     @Test
@@ -97,7 +98,7 @@ struct EvolvingWriteTests {
             Issue.record("another form")
             return
         }
-        #expect(String(decoding: data, as: UTF8.self) == string)
+        same(String(decoding: data, as: UTF8.self), string)
         #expect(
             string.contains(
                 #""future":{"$data":"b","big":12345678901234567890123,"list":[1,2.5,"a",null],"null":null}"#
@@ -114,21 +115,21 @@ struct EvolvingWriteTests {
             "w": .data(Data(#"{"window_width":3,"by_name":{"a_b":1},"is_later":true}"#.utf8))
         ])
         Preference("w", default: Pane(), coding: snake, in: store).value.windowWidth = 4
-        #expect(store["w"] == .data(Data(#"{"by_name":{"a_b":1},"is_later":true,"window_width":4}"#.utf8)))
+        same(store["w"], .data(Data(#"{"by_name":{"a_b":1},"is_later":true,"window_width":4}"#.utf8)))
     }
 
     @Test
     func memberThatTheTypePrefersIsLeftOut() {
         let (store, _) = Evolving.recorded(["size": ["w": 5, "height": 6, "future": 7]])
         let size = Preference("size", default: Renamed(), in: store)
-        #expect(size.value == Renamed(width: 5, height: 6))
+        same(size.value, Renamed(width: 5, height: 6))
         size.value.width = 8
-        #expect(size.value == Renamed(width: 8, height: 6))
-        #expect(store["size"] == ["width": 8, "height": 6, "future": 7])
+        same(size.value, Renamed(width: 8, height: 6))
+        same(store["size"], ["width": 8, "height": 6, "future": 7])
         let many = Dictionary(uniqueKeysWithValues: (0..<2_000).map { ("future \($0)", PropertyListValue.integer(1)) })
         store["size"] = .dictionary(many.merging(["w": 5, "height": 6]) { $1 })
         size.value.width = 9
-        #expect(store["size"] == .dictionary(many.merging(["width": 9, "height": 6]) { $1 }))
+        same(store["size"], .dictionary(many.merging(["width": 9, "height": 6]) { $1 }))
     }
 
     @Test
@@ -154,7 +155,7 @@ struct EvolvingWriteTests {
             ]
         ])
         let items = Preference("items", default: [Item](), in: store)
-        #expect(items.value.map(\.id) == [1, 2])
+        same(items.value.map(\.id), [1, 2])
         items.value.swapAt(0, 1)
         items.value[0].title = "B"
         items.value.append(Item(id: 3))
@@ -219,7 +220,7 @@ struct EvolvingWriteTests {
             try $0[member: "x"].map { try Int(storedValue: $0) }
         }
         Preference("value", default: 0, coding: coding, in: store).value = 7
-        #expect(store["value"] == ["x": 7, "first": 1, "second": 2])
+        same(store["value"], ["x": 7, "first": 1, "second": 2])
         #expect(calls.elements.count > 2)
     }
 }

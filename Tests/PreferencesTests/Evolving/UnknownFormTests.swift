@@ -1,4 +1,5 @@
 import Preferences
+import TestSupport
 import Testing
 
 #if canImport(FoundationEssentials)
@@ -22,24 +23,24 @@ struct UnknownFormTests {
             let (store, issues) = (try PreferenceStore.file(at: url), Recorder<PreferenceError>())
             store.issueHandler = { issues.record($0) }
             #expect(store.names == ["a", "b", "c"] && issues.elements.isEmpty)
-            #expect(Preference("a", default: 7, in: store).value == 7)
-            #expect(Preference<[String: String]>("a", default: ["x": "y"], in: store).value == ["x": "y"])
-            #expect(Set(issues.elements.map(\.code)) == [.unreadable])
-            #expect(Preference("b", default: 0, in: store).value == 2)
+            same(Preference("a", default: 7, in: store).value, 7)
+            same(Preference<[String: String]>("a", default: ["x": "y"], in: store).value, ["x": "y"])
+            same(Set(issues.elements.map(\.code)), [.unreadable])
+            same(Preference("b", default: 0, in: store).value, 2)
             struct Composite: Codable, Equatable {
                 var list: [Tool] = []
                 var x = 0
             }
             let composite = Preference("c", default: Composite(), in: store)
-            #expect(composite.value == Composite(list: [.tree], x: 3))
+            same(composite.value, Composite(list: [.tree], x: 3))
             composite.value.list.append(.search)
-            #expect(store["a"]?.description == #"{"$later":[1,null]}"#)
+            same(store["a"]?.description, #"{"$later":[1,null]}"#)
             let text = try String(contentsOf: url, encoding: .utf8)
-            #expect(text == Self.line + "\n" + #"{"c":{"list":["tree",{"$x":1},"search"],"x":3}}"# + "\n")
+            same(text, Self.line + "\n" + #"{"c":{"list":["tree",{"$x":1},"search"],"x":3}}"# + "\n")
             let again = try PreferenceStore.file(at: folder.appending(path: "b.jsonl"))
             for name in store.names { try again.write(store[name], for: name) }
             try again.flush()
-            #expect(again.contents == store.contents)
+            same(again.contents, store.contents)
             #expect(
                 try String(contentsOf: folder.appending(path: "b.jsonl"), encoding: .utf8).contains(
                     #"{"a":{"$later":[1,null]}}"#

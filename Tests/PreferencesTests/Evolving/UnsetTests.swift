@@ -1,4 +1,5 @@
 import Preferences
+import TestSupport
 import Testing
 
 #if canImport(FoundationEssentials)
@@ -24,24 +25,24 @@ struct UnsetTests {
         let name = Preference<String?>("name", in: store)
         try name.write(nil)
         #expect(user["name"] == ["$unset": true] && name.value == nil && name.isSet)
-        #expect(try name.read() == nil)
+        try same(name.read(), nil)
         #expect(store["name"] == ["$unset": true] && name.source == .store)
         system["name"] = "Ella"
-        #expect(name.value == nil)
+        same(name.value, nil)
         name.value = nil
-        #expect(user["name"] == ["$unset": true])
+        same(user["name"], ["$unset": true])
         system["name"] = nil
         name.value = nil  // chosen before
-        #expect(user["name"] == ["$unset": true])
+        same(user["name"], ["$unset": true])
         name.reset()
-        #expect(user["name"] == nil)
+        same(user["name"], nil)
         name.value = nil
-        #expect(user["name"] == nil)
+        same(user["name"], nil)
         // A value that can't be used may become one that can.
         Preference<Int?>("volume", default: 3, in: store).value = nil
         #expect(user["volume"] == ["$unset": true] && Preference<Int?>("volume", default: 3, in: store).value == 3)
-        #expect(Preference("volume", default: 5, in: store).value == 5)
-        #expect(Preference("volume", default: ["a": false], in: store).value == ["a": false])
+        same(Preference("volume", default: 5, in: store).value, 5)
+        same(Preference("volume", default: ["a": false], in: store).value, ["a": false])
     }
 
     @Test
@@ -49,13 +50,13 @@ struct UnsetTests {
         let (store, user, _) = layered(["name": "Pitt"])
         let name = Preference<String?>("name", .formerly("title"), in: store)
         try { try store.transaction { $0[name] = nil } }()
-        #expect(user["name"] == ["$unset": true])
+        same(user["name"], ["$unset": true])
         name.reset()
         try { try name.update { $0 = nil } }()
-        #expect(user["name"] == ["$unset": true])
+        same(user["name"], ["$unset": true])
         name.reset()
         try await name.write(nil)
-        #expect(user["name"] == ["$unset": true])
+        same(user["name"], ["$unset": true])
         store["name"] = nil
         #expect(user["name"] == nil && name.value == "Pitt")
     }
@@ -72,7 +73,7 @@ struct UnsetTests {
     func nilThatWasSetStaysWhereNoOtherLayerHasAValue() {
         let store = PreferenceStore.inMemory(["name": ["$unset": true]])
         Preference<String?>("name", in: store).value = nil
-        #expect(store["name"] == ["$unset": true])
+        same(store["name"], ["$unset": true])
     }
 
     @Test
@@ -82,16 +83,16 @@ struct UnsetTests {
         let volume = Preference("volume", default: 4, in: store)
         #expect(try volume.value == 4 && volume.read() == nil)
         try volume.update { $0 += 1 }
-        #expect(user["volume"] == 5)
+        same(user["volume"], 5)
     }
 
     @Test
     func valueOverAnUnsetOneHasNoMembersOfOthers() {
         let store = PreferenceStore.inMemory(["size": ["$unset": true], "old": ["width": 1, "future": 2]])
         let size = Preference("size", default: ["width": 5], .formerly("old"), in: store)
-        #expect(size.value == ["width": 5])
+        same(size.value, ["width": 5])
         size.value = ["width": 6]
-        #expect(store.contents == ["size": ["width": 6]])
+        same(store.contents, ["size": ["width": 6]])
     }
 
     @Test
@@ -100,12 +101,12 @@ struct UnsetTests {
         let name = Preference<String?>("name", in: store)
         let seen = Recorder<String>()
         let observation = name.observe { seen.record("\($0.old ?? "nil") → \($0.new ?? "nil")") }
-        #expect(name.value == "Pitt")
+        same(name.value, "Pitt")
         name.value = nil
         name.value = nil
         system["name"] = "Ella"
         name.reset()
-        #expect(seen.elements == ["Pitt → nil", "nil → Ella"])
+        same(seen.elements, ["Pitt → nil", "nil → Ella"])
         withExtendedLifetime(observation) {}
     }
 
@@ -114,7 +115,7 @@ struct UnsetTests {
         let store = PreferenceStore.inMemory()
         let flags = Preference("flags", default: [String: Bool](), in: store)
         let error = #expect(throws: PreferenceError.self) { try flags.write(["$unset": true]) }
-        #expect(error?.code == .unencodable)
+        same(error?.code, .unencodable)
         #expect(throws: Never.self) { try flags.write(["$unset": false, "a": true]) }
     }
 

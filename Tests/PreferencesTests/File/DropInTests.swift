@@ -1,6 +1,7 @@
 import DurableFile
 import FaultTestSupport
 import FileTestSupport
+import TestSupport
 import Testing
 
 @testable import Preferences
@@ -44,16 +45,17 @@ struct DropInTests {
     func placesOfASuite() throws {
         var environment = SuiteLocation.Environment(home: "/home/ann")
         var location = try SuiteLocation("app", environment: environment)
-        #expect(
-            location.managed
-                == DropIns(
-                    folders: ["/etc/app/managed.d", "/run/app/managed.d", "/usr/lib/app/managed.d"],
-                    files: ["/etc/app/managed.jsonl"]
-                )
+        same(
+            location.managed,
+            DropIns(
+                folders: ["/etc/app/managed.d", "/run/app/managed.d", "/usr/lib/app/managed.d"],
+                files: ["/etc/app/managed.jsonl"]
+            )
         )
         let folders = ["/etc/app", "/run/app", "/usr/lib/app"].map { $0 + "/preferences.d" }
-        #expect(
-            location.system == [
+        same(
+            location.system,
+            [
                 DropIns(
                     folders: ["/etc/xdg/app/preferences.d"] + folders,
                     files: ["/etc/app/preferences.jsonl", "/etc/xdg/app/preferences.jsonl"]
@@ -63,27 +65,27 @@ struct DropInTests {
         environment.configurationFolders = "/a:/etc"
         environment.deployedFolders = "/deployed:/other"
         location = try SuiteLocation("app", environment: environment)
-        #expect(
-            location.system == [
+        same(
+            location.system,
+            [
                 DropIns(files: ["/a/app/preferences.jsonl"]),
                 DropIns(folders: ["/a/app/preferences.d"] + folders, files: ["/etc/app/preferences.jsonl"]),
             ]
         )
         location = try SuiteLocation("app", isOfProgram: true, environment: environment)
-        #expect(location.system.last?.files == ["/deployed/preferences.jsonl", "/etc/app/preferences.jsonl"])
+        same(location.system.last?.files, ["/deployed/preferences.jsonl", "/etc/app/preferences.jsonl"])
         let all = ["/a/app", "/etc/app", "/deployed", "/run/app", "/usr/lib/app"].map { $0 + "/preferences.d" }
-        #expect(location.system.last?.folders == all)
+        same(location.system.last?.folders, all)
         environment.configurationFolders = nil
         location = try SuiteLocation("app", isOfProgram: true, environment: environment)
-        #expect(
-            location.system.last?.folders.prefix(3) == [
+        same(
+            location.system.last?.folders.prefix(3),
+            [
                 "/etc/xdg/app/preferences.d", "/deployed/preferences.d", "/etc/app/preferences.d",
             ]
         )
-        #expect(
-            location.system.last?.files == ["/etc/app", "/deployed", "/etc/xdg/app"].map { $0 + "/preferences.jsonl" }
-        )
-        #expect(location.managed.files == ["/etc/app/managed.jsonl"], "no variable moves a policy")
+        same(location.system.last?.files, ["/etc/app", "/deployed", "/etc/xdg/app"].map { $0 + "/preferences.jsonl" })
+        same(location.managed.files, ["/etc/app/managed.jsonl"], "no variable moves a policy")
     }
 
     @Test
@@ -96,9 +98,9 @@ struct DropInTests {
         try folder.write("{\"x\":1}\n", to: "etc/.30-c.jsonl")
         try folder.write("{\n\"d\": null,\n\"g\": 5\n}\n", to: "own.jsonl")
         let store = store()
-        #expect(store.contents == ["a": 1, "b": 4, "f": 3, "g": 5])
+        same(store.contents, ["a": 1, "b": 4, "f": 3, "g": 5])
         #expect(reports.elements.isEmpty)
-        #expect("\(store)" == "system, \(folder.path("own.jsonl"))")
+        same("\(store)", "system, \(folder.path("own.jsonl"))")
     }
 
     @Test
@@ -128,22 +130,20 @@ struct DropInTests {
         store.issueHandler = { [reports] in reports.record($0) }
         let volume = Preference("volume", default: 5, in: store)
         #expect(volume.value == 5 && volume.isManaged)
-        #expect(#expect(throws: PreferenceError.self) { try volume.write(7) }?.code == .managed)
-        #expect(reports.elements.map(\.code) == [.unreadable])
-        #expect(
-            reports.elements.first?.message.contains("managed layer, \(folder.path("run/a.jsonl")), line 2") == true
-        )
+        same(#expect(throws: PreferenceError.self) { try volume.write(7) }?.code, .managed)
+        same(reports.elements.map(\.code), [.unreadable])
+        same(reports.elements.first?.message.contains("managed layer, \(folder.path("run/a.jsonl")), line 2"), true)
     }
 
     @Test
     func damagedLineIsReportedWithItsFile() throws {
         try folder.write("{\"a\":1}\n!\n{\"b\":2}\n", to: "etc/a.jsonl")
         let store = store()
-        #expect(store.contents == ["a": 1, "b": 2])
-        #expect(reports.elements.map(\.code) == [.damaged])
-        #expect(reports.elements.first?.message.contains("line 2 of \(folder.path("etc/a.jsonl"))") == true)
+        same(store.contents, ["a": 1, "b": 2])
+        same(reports.elements.map(\.code), [.damaged])
+        same(reports.elements.first?.message.contains("line 2 of \(folder.path("etc/a.jsonl"))"), true)
         try store.refresh()
-        #expect(reports.elements.count == 1)
+        same(reports.elements.count, 1)
     }
 
     @Test(arguments: ["open", "kind", "format"])
@@ -162,7 +162,7 @@ struct DropInTests {
         let user = PreferenceStore.inMemory()
         let store = PreferenceStore.layered([self.store(isManaged: true, fileSystem: fileSystem), user])
         let volume = Preference("volume", default: 5, in: store)
-        #expect(volume.value == 5)
+        same(volume.value, 5)
         let error = #expect(throws: PreferenceError.self) { try volume.write(7) }
         #expect(error?.code == .managed && error?.description.contains("etc/a.jsonl") == true)
         #expect(user.names.isEmpty)
@@ -181,8 +181,8 @@ struct DropInTests {
         let store = PreferenceStore.layered([managed, .inMemory()])
         try Preference("theme", default: "", in: store).write("dark")
         try managed.refresh()
-        #expect(store["volume"] == 3)
-        #expect(reports.elements.map(\.code) == [.notPermitted])
+        same(store["volume"], 3)
+        same(reports.elements.map(\.code), [.notPermitted])
     }
 
     @Test
@@ -191,16 +191,16 @@ struct DropInTests {
         try folder.write("{\"a\":1}\n", to: "etc/a.jsonl")
         try folder.write("{\"b\":1}\n", to: "etc/b.jsonl")
         let store = store(fileSystem: fileSystem)
-        #expect(store.contents == ["a": 1, "b": 1])
+        same(store.contents, ["a": 1, "b": 1])
         for name in ["a", "b"] { try folder.write("{\"\(name)\":2}\n", to: "etc/\(name).jsonl") }
         fileSystem.begin(
             .init(.error(.inputOutput), isLasting: true, calls: ["stat"], path: folder.path("etc/a.jsonl"))
         )
         #expect(throws: PreferenceError.self) { try store.refresh() }
-        #expect(store.contents == ["a": 1, "b": 2])
+        same(store.contents, ["a": 1, "b": 2])
         fileSystem.end()
         try store.refresh()
-        #expect(store.contents == ["a": 2, "b": 2])
+        same(store.contents, ["a": 2, "b": 2])
     }
 
     /// A policy that was in force can't be lost by a permission.
@@ -212,7 +212,7 @@ struct DropInTests {
         let store = PreferenceStore.layered([managed, .inMemory()])
         let (volume, theme) = (Preference("volume", default: 5, in: store), Preference("theme", default: 1, in: store))
         try theme.write(2)
-        #expect(volume.value == 3)
+        same(volume.value, 3)
         let fault: FaultyFileSystem.Fault =
             switch fault {
             case "folder":
@@ -225,7 +225,7 @@ struct DropInTests {
         fileSystem.begin(fault)
         #expect(throws: PreferenceError.self) { try managed.refresh() }
         #expect(volume.value == (fault.path == folder.path("etc/a.jsonl") ? 3 : 4) && volume.isManaged)
-        #expect(#expect(throws: PreferenceError.self) { try theme.write(3) }?.code == .managed)
+        same(#expect(throws: PreferenceError.self) { try theme.write(3) }?.code, .managed)
         #expect(!store.isWritable)
         fileSystem.end()
         try theme.write(3)
@@ -247,9 +247,9 @@ struct DropInTests {
         try folder.write("{\"volume\":1}", to: "own.jsonl")
         let store = store(watcher: .shared)
         var values = Preference("volume", default: 0, in: store).updates.makeAsyncIterator()
-        #expect(await values.next() == 1)
+        await same(values.next(), 1)
         try folder.truncate("own.jsonl", andWrite: "")
-        #expect(await values.next() == 0)
+        await same(values.next(), 0)
     }
 
     @Test(.timeLimit(.minutes(1)), arguments: ["own.jsonl", "etc/a.jsonl"])
@@ -258,9 +258,9 @@ struct DropInTests {
         try folder.write("{\"volume\":1}\n", to: "run/b.jsonl")
         let store = store(watcher: .shared)
         var values = Preference("volume", default: 0, in: store).updates.makeAsyncIterator()
-        #expect(await values.next() == 0)
+        await same(values.next(), 0)
         try FileManager.default.removeItem(atPath: folder.path(name))
-        #expect(await values.next() == 1)
+        await same(values.next(), 1)
     }
 
     @Test(.timeLimit(.minutes(1)))
@@ -268,27 +268,27 @@ struct DropInTests {
         for name in ["etc", "run", "lib"] { try FileManager.default.removeItem(atPath: folder.path(name)) }
         let store = store(watcher: .shared)
         var values = Preference("volume", default: 0, in: store).updates.makeAsyncIterator()
-        #expect(await values.next() == 0)
+        await same(values.next(), 0)
         try makeFolder("run")
         try folder.write("{\"volume\":1}\n", to: "run/a.jsonl")
-        #expect(await values.next() == 1)
+        await same(values.next(), 1)
         try folder.append("{\"volume\":2}\n", to: "run/a.jsonl")
-        #expect(await values.next() == 2)
+        await same(values.next(), 2)
         try folder.write("{\"volume\":5}\n", to: "run/b.jsonl")
-        #expect(await values.next() == 5)
+        await same(values.next(), 5)
         try FileManager.default.removeItem(atPath: folder.path("run/b.jsonl"))
-        #expect(await values.next() == 2)
+        await same(values.next(), 2)
         try makeFolder("etc")
         try folder.write("{\"volume\":3}\n", to: "new")
-        #expect(rename(folder.path("new"), folder.path("etc/a.jsonl")) == 0)
-        #expect(await values.next() == 3)
+        same(rename(folder.path("new"), folder.path("etc/a.jsonl")), 0)
+        await same(values.next(), 3)
         try folder.write("{\"volume\":4}\n", to: "own.jsonl")
-        #expect(await values.next() == 4)
+        await same(values.next(), 4)
         try folder.append("{\"volume\":null}\n", to: "own.jsonl")
-        #expect(await values.next() == 0)
+        await same(values.next(), 0)
         try FileManager.default.removeItem(atPath: folder.path("own.jsonl"))
-        #expect(await values.next() == 3)
+        await same(values.next(), 3)
         try FileManager.default.removeItem(atPath: folder.path("etc"))
-        #expect(await values.next() == 2)
+        await same(values.next(), 2)
     }
 }

@@ -1,6 +1,7 @@
 import DurableFile
 import FaultTestSupport
 import FileTestSupport
+import TestSupport
 import Testing
 
 @testable import Preferences
@@ -27,19 +28,19 @@ struct FileBackendErrorTests {
 
     private func code(_ body: () throws -> Void) -> PreferenceError.Code? {
         let error = #expect(throws: PreferenceError.self) { try body() }
-        #expect(error?.description.contains(folder.path) == true, "\(String(describing: error)) doesn't name the file")
+        same(error?.description.contains(folder.path), true, "\(String(describing: error)) doesn't name the file")
         return error?.code
     }
 
     @Test
     func unreadableFileIsUnavailable() throws {
         try SystemFileSystem().makeFolder(folder.path("preferences.jsonl"))
-        #expect(code { _ = try open() } == .unavailable)
+        same(code { _ = try open() }, .unavailable)
         try folder.write("{\"a\":1}\n", to: "file")
         try SystemFileSystem().rename(folder.path("file"), to: folder.path("other"))
         fileSystem.begin(.init(.error(.inputOutput), isLasting: true, calls: ["pread"]))
         let backend = FileBackend(path: folder.path("other"), fileSystem: fileSystem, watcher: nil)
-        #expect(code { _ = try backend.load(host: reports.host) } == .unavailable)
+        same(code { _ = try backend.load(host: reports.host) }, .unavailable)
     }
 
     @Test
@@ -47,7 +48,7 @@ struct FileBackendErrorTests {
         try folder.write("{\"a\":1}\n", to: "preferences.jsonl")
         fileSystem.denyWriting(.accessDenied)
         let backend = try open()
-        #expect(code { _ = try backend.apply(["a": .integer(2)], if: .none) } == .readOnly)
+        same(code { _ = try backend.apply(["a": .integer(2)], if: .none) }, .readOnly)
         #expect(try backend.apply(["a": .integer(1)], if: .none).isStored)
     }
 
@@ -57,7 +58,7 @@ struct FileBackendErrorTests {
         let backend = try open()
         let holder = try SystemFileSystem().open(folder.path("preferences.jsonl"), for: .appending)
         #expect(try SystemFileSystem().lock(holder))
-        #expect(code { _ = try backend.apply(["a": .integer(2)], if: .none) } == .busy)
+        same(code { _ = try backend.apply(["a": .integer(2)], if: .none) }, .busy)
         #expect(fileSystem.now() >= .seconds(5))
     }
 
@@ -71,15 +72,15 @@ struct FileBackendErrorTests {
             guard call == "write" else { return }
             fileSystem.begin(.init(.error(.inputOutput), isLasting: true, calls: ["write", "ftruncate"]))
         }
-        #expect(code { _ = try backend.apply(["a": .integer(22)], if: .none) } == .outcomeUnknown)
+        same(code { _ = try backend.apply(["a": .integer(22)], if: .none) }, .outcomeUnknown)
         fileSystem.beforeEachCall(nil)
         fileSystem.begin()
         // The fragment is a whole object, so it is valid, and the store applies it as an external change.
-        #expect(try folder.read("preferences.jsonl") == "{\"a\":1}\n{\"a\":22}")
+        try same(folder.read("preferences.jsonl"), "{\"a\":1}\n{\"a\":22}")
         try backend.catchUp()
-        #expect(reports.takeChanges() == ["a": .integer(22)])
+        same(reports.takeChanges(), ["a": .integer(22)])
         _ = try backend.apply(["b": .integer(3)], if: .none)
-        #expect(try folder.read("preferences.jsonl") == "{\"a\":1}\n{\"a\":22}\n{\"b\":3}\n")
+        try same(folder.read("preferences.jsonl"), "{\"a\":1}\n{\"a\":22}\n{\"b\":3}\n")
     }
 
     @Test
@@ -87,17 +88,17 @@ struct FileBackendErrorTests {
         let backend = try open(durability: .immediate)
         _ = try backend.apply(["a": .integer(1)], if: .none)
         fileSystem.begin(.init(.error(.inputOutput), calls: ["fdatasync"]))
-        #expect(code { try backend.didApply() } == .notDurable)
-        #expect(try folder.read("preferences.jsonl") == "{\"a\":1}\n")
+        same(code { try backend.didApply() }, .notDurable)
+        try same(folder.read("preferences.jsonl"), "{\"a\":1}\n")
         fileSystem.begin()
         // In the background the file is replaced by a new one that can be synced.
         let file = try SystemFileSystem().status(at: folder.path("preferences.jsonl")).identity
         while worker.queue.runNextJob() {}
-        #expect(try folder.read("preferences.jsonl") == "{\"a\":1}\n")
+        try same(folder.read("preferences.jsonl"), "{\"a\":1}\n")
         #expect(try SystemFileSystem().status(at: folder.path("preferences.jsonl")).identity != file)
         try backend.didApply()
         try backend.catchUp()
-        #expect(reports.takeChanges() == [:])
+        same(reports.takeChanges(), [:])
     }
 }
 
@@ -120,7 +121,7 @@ struct FileBackendWatchTests {
                 try backend.catchUp()
                 continue
             }
-            #expect(passed == ["n": values.removeFirst()])
+            same(passed, ["n": values.removeFirst()])
             if values.isEmpty { break }
             if let value = values[0] {
                 _ = try other.apply(["n": value], if: .none)
@@ -139,6 +140,6 @@ struct FileBackendWatchTests {
         for number in 1...100 { _ = try backend.apply(["n": .integer(Int64(number))], if: .none) }
         try backend.sync()
         try backend.catchUp()
-        #expect(reports.calls == 0)
+        same(reports.calls, 0)
     }
 }

@@ -1,6 +1,7 @@
 import DurableFile
 import FaultTestSupport
 import FileTestSupport
+import TestSupport
 import Testing
 
 @testable import Preferences
@@ -35,9 +36,9 @@ struct FileBackendTests {
     @Test
     func missingFileIsEmptyAndReadingMakesNothing() throws {
         let backend = try open("a/preferences.jsonl")
-        #expect(try backend.catchUp() == [:])
+        try same(backend.catchUp(), [:])
         #expect(try backend.apply(["x": nil]).isStored)
-        #expect(try folder.names() == [])
+        try same(folder.names(), [])
     }
 
     @Test
@@ -46,8 +47,8 @@ struct FileBackendTests {
         let commit = try backend.apply(["a": .integer(1), "b": .string("x")])
         #expect(commit.isStored && commit.outside.isEmpty)
         _ = try backend.apply(["a": nil], if: .none)
-        #expect(try folder.read("preferences.jsonl") == "{\"a\":1,\"b\":\"x\"}\n{\"a\":null}\n")
-        #expect(try contents() == ["b": .string("x")])
+        try same(folder.read("preferences.jsonl"), "{\"a\":1,\"b\":\"x\"}\n{\"a\":null}\n")
+        try same(contents(), ["b": .string("x")])
     }
 
     @Test
@@ -55,7 +56,7 @@ struct FileBackendTests {
         let backend = try open()
         for _ in 1...3 { _ = try backend.apply(["a": .real(.nan), "b": .integer(1)], if: .none) }
         _ = try backend.apply(["a": .real(.nan), "b": .integer(2)], if: .none)
-        #expect(try folder.read("preferences.jsonl") == "{\"a\":{\"$real\":\"nan\"},\"b\":1}\n{\"b\":2}\n")
+        try same(folder.read("preferences.jsonl"), "{\"a\":{\"$real\":\"nan\"},\"b\":1}\n{\"b\":2}\n")
     }
 
     /// Another process without the lock adds a line of the same name immediately before ours.
@@ -77,9 +78,9 @@ struct FileBackendTests {
         try store.write(3, for: "a")
         source.applyExternalChanges(catchingUp: true)
         try store.write(4, for: "b")
-        #expect(try folder.read("preferences.jsonl") == "{\"a\":1}\n{\"a\":2}\n{\"a\":3}\n{\"b\":4}\n")
+        try same(folder.read("preferences.jsonl"), "{\"a\":1}\n{\"a\":2}\n{\"a\":3}\n{\"b\":4}\n")
         #expect(store["a"] == 3 && store["b"] == 4)
-        #expect(seen.elements == [2, 3, 4])
+        same(seen.elements, [2, 3, 4])
         withExtendedLifetime(observation) {}
     }
 
@@ -87,11 +88,11 @@ struct FileBackendTests {
     func externalChangesComeWithTheNextCall() throws {
         let (first, second) = (try open(), try open())
         _ = try first.apply(["a": .integer(1), "b": .integer(1)], if: .none)
-        #expect(try second.apply(["c": .integer(3)], if: .none).outside == ["a": .integer(1), "b": .integer(1)])
+        try same(second.apply(["c": .integer(3)], if: .none).outside, ["a": .integer(1), "b": .integer(1)])
         _ = try second.apply(["a": nil, "b": .integer(1)], if: .none)
-        #expect(try first.catchUp() == ["a": nil, "c": .integer(3)])
-        #expect(try first.catchUp() == [:])
-        #expect(try second.catchUp() == [:])
+        try same(first.catchUp(), ["a": nil, "c": .integer(3)])
+        try same(first.catchUp(), [:])
+        try same(second.catchUp(), [:])
     }
 
     @Test
@@ -101,9 +102,9 @@ struct FileBackendTests {
         _ = try second.apply(["n": .integer(2)], if: .none)
         let stale = try first.apply(["n": .integer(3)], if: PreferenceCondition(values: ["n": .integer(1)]))
         #expect(!stale.isStored)
-        #expect(stale.outside == ["n": .integer(2)])
+        same(stale.outside, ["n": .integer(2)])
         #expect(try first.apply(["n": .integer(3)], if: PreferenceCondition(values: ["n": .integer(2)])).isStored)
-        #expect(try contents() == ["n": .integer(3)])
+        try same(contents(), ["n": .integer(3)])
     }
 
     @Test
@@ -114,7 +115,7 @@ struct FileBackendTests {
         let error = #expect(throws: PreferenceError.self) {
             try backend.apply(["a": .integer(1), "deep": deep], if: .none)
         }
-        #expect(error?.code == .tooLarge)
+        same(error?.code, .tooLarge)
         #expect(try folder.names() == [] || folder.read("preferences.jsonl") == "")
     }
 
@@ -126,9 +127,9 @@ struct FileBackendTests {
         _ = try second.apply(["b": .integer(2)], if: .none)
         fileSystem.begin(.init(.error(.noSpace), calls: ["write"]))
         let error = #expect(throws: PreferenceError.self) { try first.apply(["a": .integer(3)], if: .none) }
-        #expect(error?.code == .unavailable)
-        #expect(error?.description.contains(folder.path("preferences.jsonl")) == true)
-        #expect(try first.apply(["a": .integer(3)], if: .none).outside == ["b": .integer(2)])
+        same(error?.code, .unavailable)
+        same(error?.description.contains(folder.path("preferences.jsonl")), true)
+        try same(first.apply(["a": .integer(3)], if: .none).outside, ["b": .integer(2)])
     }
 
     private func open(_ name: String, _ fileSystem: any FileSystem) throws -> LoadedFile {
@@ -149,37 +150,37 @@ struct FileBackendTests {
         }
         let commit = try backend.apply(["same": .integer(1), "new": .integer(2)], if: .none)
         #expect(commit.isStored)
-        #expect(commit.outside == ["same": .integer(7), "new": .integer(7), "other": .integer(7)])
-        #expect(try backend.catchUp() == [:])
-        #expect(try contents() == ["same": .integer(7), "new": .integer(2), "other": .integer(7)])
+        same(commit.outside, ["same": .integer(7), "new": .integer(7), "other": .integer(7)])
+        try same(backend.catchUp(), [:])
+        try same(contents(), ["same": .integer(7), "new": .integer(2), "other": .integer(7)])
     }
 
     @Test
     func damagedLineIsReportedByNumberAndKept() throws {
         let text = "{\"a\":1}\n{\"b\":}\n{\"c\":3}\n"
         try folder.write(text, to: "preferences.jsonl")
-        #expect(try contents() == ["a": .integer(1), "c": .integer(3)])
-        #expect(reports.errors.map(\.code) == [.damaged])
-        #expect(reports.errors.first?.message.contains("line 2 of \(folder.path("preferences.jsonl"))") == true)
-        #expect(try folder.read("preferences.jsonl") == text)
+        try same(contents(), ["a": .integer(1), "c": .integer(3)])
+        same(reports.errors.map(\.code), [.damaged])
+        same(reports.errors.first?.message.contains("line 2 of \(folder.path("preferences.jsonl"))"), true)
+        try same(folder.read("preferences.jsonl"), text)
     }
 
     @Test
     func newerFormatIsRefusedAndNotWrittenTo() throws {
         try folder.write("{\"a\":1}\n{\"$format\":2}\n", to: "preferences.jsonl")
         let error = #expect(throws: PreferenceError.self) { try open() }
-        #expect(error?.code == .unknownFormat)
+        same(error?.code, .unknownFormat)
         try folder.write("{\"a\":1}\n", to: "preferences.jsonl")
         let backend = try open()
         try folder.append("{\"$format\":2}\n", to: "preferences.jsonl")
         #expect(throws: PreferenceError.self) { try backend.apply(["a": .integer(2)], if: .none) }
-        #expect(try folder.read("preferences.jsonl") == "{\"a\":1}\n{\"$format\":2}\n")
+        try same(folder.read("preferences.jsonl"), "{\"a\":1}\n{\"$format\":2}\n")
     }
 
     @Test
     func byteOrderMarkAndCarriageReturnsAreAccepted() throws {
         try folder.write("\u{FEFF}{\"a\":1}\r\n\r\n{\"b\":2}\r\n", to: "preferences.jsonl")
-        #expect(try contents() == ["a": .integer(1), "b": .integer(2)])
+        try same(contents(), ["a": .integer(1), "b": .integer(2)])
         #expect(reports.errors.isEmpty)
     }
 
@@ -190,13 +191,13 @@ struct FileBackendTests {
         _ = try backend.apply(["a": .integer(1)], if: .none)
         fileSystem.begin()
         try backend.file.didApply()
-        #expect(fileSystem.calls.first == "fdatasync")
+        same(fileSystem.calls.first, "fdatasync")
         let folders = fileSystem.calls.count / 2
-        #expect(fileSystem.calls.dropFirst() == ArraySlice(repeatElement(["open", "fsync"], count: folders).joined()))
+        same(fileSystem.calls.dropFirst(), ArraySlice(repeatElement(["open", "fsync"], count: folders).joined()))
         _ = try backend.apply(["a": .integer(2)], if: .none)
         fileSystem.begin()
         try backend.file.didApply()
-        #expect(fileSystem.calls == ["fdatasync"])
+        same(fileSystem.calls, ["fdatasync"])
     }
 
     /// Also before the file or its folder exists.
@@ -210,7 +211,7 @@ struct FileBackendTests {
         stores[1]["a"] = 1
         for store in stores {
             #expect(store === stores[0])
-            #expect(store["a"] == 1)
+            same(store["a"], 1)
         }
         #expect(try PreferenceStore.file(at: URL(filePath: folder.path("real/new/b.jsonl"))) !== stores[0])
     }
@@ -222,7 +223,7 @@ struct FileBackendTests {
         for (number, name) in names.enumerated() { try folder.write("{\"number\":\(number)}\n", to: name) }
         let isOneFile = try contents(names[0]) == contents(names[1])
         let stores = try names.map(store)
-        #expect((stores[0] === stores[1]) == isOneFile)
+        same(stores[0] === stores[1], isOneFile)
         #expect(stores[0]["number"] == (isOneFile ? 1 : 0) && stores[1]["number"] == 1)
     }
 
@@ -243,7 +244,7 @@ struct FileBackendTests {
         }
         try lead(to: "one")
         let linked = try store(link)
-        #expect(linked["from"] == "one")
+        same(linked["from"], "one")
         #expect(try store("one/a.jsonl") === linked)
         try lead(to: "two")
         let one = try store("one/a.jsonl")
@@ -251,15 +252,15 @@ struct FileBackendTests {
         #expect(try store("two/a.jsonl") === linked && store(link) === linked)
         try one.write(1, for: "set")
         try linked.write(2, for: "set")
-        #expect(try folder.read("one/a.jsonl") == "{\"from\":\"one\"}\n{\"set\":1}\n")
-        #expect(try folder.read("two/a.jsonl") == "{\"from\":\"two\"}\n{\"set\":2}\n")
-        #expect(linked["from"] == "two")
+        try same(folder.read("one/a.jsonl"), "{\"from\":\"one\"}\n{\"set\":1}\n")
+        try same(folder.read("two/a.jsonl"), "{\"from\":\"two\"}\n{\"set\":2}\n")
+        same(linked["from"], "two")
         // Back again, where a store is open: there are two, and each is its own path's.
         try lead(to: "one")
         #expect(try store("one/a.jsonl") === one && store(link) === linked)
         try linked.write(3, for: "set")
         try one.refresh()
-        #expect(one["set"] == 3)
+        same(one["set"], 3)
     }
 
     @Test

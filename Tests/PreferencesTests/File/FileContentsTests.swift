@@ -1,4 +1,5 @@
 import DurableFile
+import TestSupport
 import Testing
 
 @testable import Preferences
@@ -16,7 +17,7 @@ struct FileContentsTests {
 
     private func read(_ line: String, into contents: FileContents) {
         let reading = Array(line.utf8).withUnsafeBytes { contents.read($0, isFirst: false) }
-        #expect(reading == .complete)
+        same(reading, .complete)
     }
 
     /// Reads a file that another process has compacted into this line.
@@ -67,7 +68,7 @@ struct FileContentsTests {
         replace(with: line)
         #expect(contents.hasChanges)
         let published = publish()
-        #expect(published.first == ["x": 2])
+        same(published.first, ["x": 2])
         #expect(values["x"] == (line.contains("x") ? 1 : nil) && values["y"] == 1)
     }
 

@@ -1,5 +1,6 @@
 import DurableFile
 import FileTestSupport
+import TestSupport
 import Testing
 
 @_spi(Tool) @testable import Preferences
@@ -52,12 +53,13 @@ struct HandWrittenFileTests {
             to: "preferences.jsonl"
         )
         let backend = backend()
-        #expect(try load(backend) == ["volume": 3, "balance": 0, "treble": 1])
+        try same(load(backend), ["volume": 3, "balance": 0, "treble": 1])
         _ = try backend.apply(["bass": 2], if: .none)
         try backend.compact()
         let text = try folder.read("preferences.jsonl")
-        #expect(
-            text.split(separator: "\n").map(String.init) == [
+        same(
+            text.split(separator: "\n").map(String.init),
+            [
                 #"{"$comment":"of the sound"}"#, #"{"volume":3}"#, #"{"$comment":"loud \"enough\""}"#,
                 #"{"balance":0}"#,
                 #"{"$comment":"unfinished"}"#, #"{"treble":1}"#, #"{"bass":2}"#,
@@ -65,15 +67,15 @@ struct HandWrittenFileTests {
             ]
         )
         try backend.compact()
-        #expect(try folder.read("preferences.jsonl") == text)
+        try same(folder.read("preferences.jsonl"), text)
         #expect(reports.elements.isEmpty)
     }
 
     @Test
     func nameThatLooksLikeACommentIsANameAndAnotherCommentIsDamage() throws {
         try folder.write("{\"$$comment\":\"a\"}\n{\"$comment\":5,\"b\":1}\n", to: "preferences.jsonl")
-        #expect(try load(backend()) == ["$comment": "a"])
-        #expect(reports.elements.map(\.code) == [.damaged])
+        try same(load(backend()), ["$comment": "a"])
+        same(reports.elements.map(\.code), [.damaged])
         #expect(reports.elements[0].message.contains("a comment is not a string"))
     }
 
@@ -83,7 +85,7 @@ struct HandWrittenFileTests {
         var expected = Self.values
         if before.first == "{" { expected["before"] = 1 }
         if after.contains("{") { expected["after"] = 2 }
-        #expect(try load(backend(isReadOnly: true)) == expected)
+        try same(load(backend(isReadOnly: true)), expected)
         #expect(reports.elements.isEmpty)
     }
 
@@ -94,7 +96,7 @@ struct HandWrittenFileTests {
         _ = try load(backend)
         try folder.append(String(Self.object.dropFirst(30)), to: "preferences.jsonl")
         try backend.catchUp()
-        #expect(try load(backend) == Self.values)
+        try same(load(backend), Self.values)
     }
 
     @Test(arguments: ["{", "{\n\"a\":1,", "{\n\"a\":\"x\ny\"}\n", "{\n\"a\":1} 5\n", "{\n\"a\":[1,\n}\n"])
@@ -109,19 +111,20 @@ struct HandWrittenFileTests {
     @Test(arguments: [object, String(object.dropLast())])
     func objectOverSeveralLinesInTheUsersFileIsRecognised(text: String) throws {
         try folder.write("{\"a\":1}\n" + text, to: "preferences.jsonl")
-        #expect(try load(backend()) == ["a": 1])
+        try same(load(backend()), ["a": 1])
         let path = folder.path("preferences.jsonl")
         let lines = text.hasSuffix("\n") ? 9 : 8
-        #expect(
-            reports.elements.map(\.message) == [
+        same(
+            reports.elements.map(\.message),
+            [
                 "line 2 of \(path) can't be read and is skipped: it is an object over \(lines) lines, but each line must be "
                     + "a complete object. It is kept; `prefs check --repair` rewrites it"
             ]
         )
         try PreferencesFile.compact(path)
-        #expect(try load(backend()) == Self.values.merging(["a": 1]) { $1 })
-        #expect(try folder.names() == ["preferences.jsonl"])
-        #expect(reports.elements.count == 1)
+        try same(load(backend()), Self.values.merging(["a": 1]) { $1 })
+        try same(folder.names(), ["preferences.jsonl"])
+        same(reports.elements.count, 1)
     }
 
     @Test
@@ -130,17 +133,17 @@ struct HandWrittenFileTests {
         let path = folder.path("preferences.jsonl")
         let backend = backend()
         _ = try load(backend)
-        #expect(reports.elements.count == 2)
+        same(reports.elements.count, 2)
         try backend.compact()
         await waitUntil { reports.elements.count == 3 }
-        #expect(
-            reports.elements.last?.message
-                == "the lines of \(path) that can't be read were moved to \(folder.path("preferences.damaged-1.jsonl")) "
+        same(
+            reports.elements.last?.message,
+            "the lines of \(path) that can't be read were moved to \(folder.path("preferences.damaged-1.jsonl")) "
                 + "when the file was compacted; correct them there and append them to the file, or leave them"
         )
-        #expect(try folder.read("preferences.damaged-1.jsonl") == "!\n?\n")
+        try same(folder.read("preferences.damaged-1.jsonl"), "!\n?\n")
         try backend.compact()
-        #expect(reports.elements.count == 3)
+        same(reports.elements.count, 3)
     }
 
     // MARK: Lines without an end, and files of another kind
@@ -160,7 +163,7 @@ struct HandWrittenFileTests {
         try backend.catchUp()
         _ = try backend.apply(["x": 7], if: .none)
         let all = values.merging(["x": 7]) { $1 }
-        #expect(try load(self.backend()) == all)
+        try same(load(self.backend()), all)
         try backend.compact()
         #expect(try load(self.backend()) == all && reports.elements.isEmpty)
     }
@@ -185,7 +188,7 @@ struct HandWrittenFileTests {
         let backend = backend()
         _ = try load(backend)
         _ = try backend.apply(["a": 1], if: .none)
-        #expect(try load(self.backend()) == ["a": 1])
+        try same(load(self.backend()), ["a": 1])
     }
 
     @Test
@@ -196,7 +199,7 @@ struct HandWrittenFileTests {
         let backend = backend()
         _ = try load(backend)
         #expect(throws: PreferenceError.self) { try backend.apply(["a": 1], if: .none) }
-        #expect(try Array(Data(contentsOf: URL(filePath: folder.path("preferences.jsonl")))) == bytes)
+        try same(Array(Data(contentsOf: URL(filePath: folder.path("preferences.jsonl")))), bytes)
     }
 
     /// A file with two names, so that no new file can take its place.
@@ -210,19 +213,19 @@ struct HandWrittenFileTests {
         let contents = FileContents()
         let old = Array(try folder.read("other").utf8)
         let repetition = try old.withUnsafeBytes { try contents.repetition(of: Array("{\"c\":1}\n".utf8), after: $0) }
-        #expect(
-            String(decoding: repetition, as: UTF8.self)
-                == """
-                {"a":null,"b":null,"gone":null}
-                {"$comment":"the lines above are repeated below"}
-                {"c":1}
-                {"$comment":"the lines above were repeated"}
+        same(
+            String(decoding: repetition, as: UTF8.self),
+            """
+            {"a":null,"b":null,"gone":null}
+            {"$comment":"the lines above are repeated below"}
+            {"c":1}
+            {"$comment":"the lines above were repeated"}
 
-                """
+            """
         )
         try backend.compact()
-        #expect(try folder.read("other") == "{\"a\":50}\n{\"b\":1}\n{\"$comment\":\"compacted\"}\n")
-        #expect(try load(self.backend()) == ["a": 50, "b": 1])
+        try same(folder.read("other"), "{\"a\":50}\n{\"b\":1}\n{\"$comment\":\"compacted\"}\n")
+        try same(load(self.backend()), ["a": 50, "b": 1])
     }
 
     /// A program that rewrites the file in place may be ended at any byte of what it appends first.
@@ -232,7 +235,7 @@ struct HandWrittenFileTests {
         let new = "{\"$comment\":\"one\"}\n{\"b\":2 }\n\n{\"$comment\":\"two\"}\n{\"a\":1}\n"
         let contents = FileContents()
         for line in old.split(separator: "\n") {
-            #expect(Array(line.utf8).withUnsafeBytes { contents.read($0, isFirst: false) } == .complete)
+            same(Array(line.utf8).withUnsafeBytes { contents.read($0, isFirst: false) }, .complete)
         }
         let repetition = try Array(old.utf8).withUnsafeBytes { try contents.repetition(of: Array(new.utf8), after: $0) }
         for count in 0...repetition.count {
@@ -241,17 +244,18 @@ struct HandWrittenFileTests {
                 to: "preferences.jsonl"
             )
             let backend = backend()
-            #expect(try load(backend) == ["a": 1, "b": 2])
+            try same(load(backend), ["a": 1, "b": 2])
             try backend.compact()
             // Without the line that was cut, which may still get its end, and the comments of the compactions.
             let lines = try folder.read("preferences.jsonl").split(separator: "\n").map {
                 $0.replacing(" }", with: "}")
             }
-            #expect(
+            same(
                 Array(
                     lines.filter { $0.hasSuffix("}") && !$0.contains("compacted") && !$0.contains("lines above") }
                         .prefix(4)
-                ) == [
+                ),
+                [
                     "{\"$comment\":\"one\"}", "{\"b\":2}", "{\"$comment\":\"two\"}", "{\"a\":1}",
                 ],
                 "\(count) bytes"
@@ -269,9 +273,9 @@ struct HandWrittenFileTests {
         let backend = backend()
         _ = try load(backend)
         try backend.compact()
-        #expect(
-            try folder.read("preferences.jsonl")
-                == "{\"$later\": {\"x\":[1, null]}}\n{\"a\":2}\n{\"$comment\":\"compacted\"}\n"
+        try same(
+            folder.read("preferences.jsonl"),
+            "{\"$later\": {\"x\":[1, null]}}\n{\"a\":2}\n{\"$comment\":\"compacted\"}\n"
         )
     }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @_spi(Tool) @testable import Preferences
@@ -12,10 +13,10 @@ struct HistoryTests {
     @Test
     func eachLineHasTheValuesBeforeAndAfterIt() throws {
         let history = try history(#"{"a":1}"#, #"{"a":2,"b":true}"#, #"{"a":null}"#)
-        #expect(history.entries.map(\.line) == [1, 2, 3])
-        #expect(history.entries.map(\.change.old) == [[:], ["a": 1], ["a": 2]])
-        #expect(history.entries.map(\.change.new) == [["a": 1], ["a": 2, "b": true], [:]])
-        #expect(history.entries.map(\.change.names) == [["a"], ["a", "b"], ["a"]])
+        same(history.entries.map(\.line), [1, 2, 3])
+        same(history.entries.map(\.change.old), [[:], ["a": 1], ["a": 2]])
+        same(history.entries.map(\.change.new), [["a": 1], ["a": 2, "b": true], [:]])
+        same(history.entries.map(\.change.names), [["a"], ["a", "b"], ["a"]])
         #expect(history.contents == ["b": true] && history.compactedLine == nil)
     }
 
@@ -29,13 +30,13 @@ struct HistoryTests {
             #"{"$comment":"note"}"#,
             #"{"a":1,"a":2,"a":1}"#
         )
-        #expect(history.entries.map(\.line) == [1])
+        same(history.entries.map(\.line), [1])
     }
 
     @Test
     func damagedLinesAreSkippedAndCounted() throws {
         let history = try history(#"{"a":"#, "\u{1}", #"{"a":1}"#)
-        #expect(history.entries.map(\.line) == [3])
+        same(history.entries.map(\.line), [3])
     }
 
     @Test(arguments: ["{\"a\":1}", "{\"a\":1}\r\n", "\u{FEFF}{\"a\":1}\n"])
@@ -46,21 +47,21 @@ struct HistoryTests {
 
     @Test
     func anUnfinishedLineDoesNotCount() throws {
-        #expect(try PreferencesHistory(Array("{\"a\":1}\n{\"a\":".utf8)).contents == ["a": 1])
+        try same(PreferencesHistory(Array("{\"a\":1}\n{\"a\":".utf8)).contents, ["a": 1])
     }
 
     @Test
     func aNewerFormatIsAnError() {
         let error = #expect(throws: PreferenceError.self) { try history(#"{"a":1}"#, #"{"$format":2}"#) }
-        #expect(error?.code == .unknownFormat)
+        same(error?.code, .unknownFormat)
     }
 
     @Test
     func whatStandsBeforeACompactionHasNoHistory() throws {
         let history = try history(#"{"a":1}"#, #"{"b":2}"#, #"{"$comment":"compacted"}"#, #"{"b":3,"c":4}"#)
-        #expect(history.compactedLine == 3)
-        #expect(history.entries.map(\.change.old) == [["b": 2]])
-        #expect(history.contents == ["a": 1, "b": 3, "c": 4])
+        same(history.compactedLine, 3)
+        same(history.entries.map(\.change.old), [["b": 2]])
+        same(history.contents, ["a": 1, "b": 3, "c": 4])
     }
 
     @Test
@@ -76,7 +77,7 @@ struct HistoryTests {
                 try backend.compact()
                 let text = try String(contentsOf: URL(filePath: path), encoding: .utf8)
                 let b = added.isEmpty ? "" : added
-                #expect(text == "{\"a\":2}\n{\"$comment\":\"note\"}\n\(b){\"$comment\":\"compacted\"}\n")
+                same(text, "{\"a\":2}\n{\"$comment\":\"note\"}\n\(b){\"$comment\":\"compacted\"}\n")
             }
         }
     }

@@ -2,6 +2,7 @@
 import DurableFile
 import FileTestSupport
 import Preferences
+import TestSupport
 import Testing
 
 /// Places and ways in which a program is started.
@@ -24,7 +25,7 @@ struct PlaceTests {
         let file = ".config/PlaceProbe/preferences.jsonl"
         let text = "{\"undecodable\":\"text\"}\n"
         _ = try run("mkdir -p $HOME/.config/PlaceProbe; printf '\(text)' >$HOME/\(file); \"$1\" quiet 7 \(closed)")
-        #expect(try folder.read(file) == text + "{\"volume\":7}\n")
+        try same(folder.read(file), text + "{\"volume\":7}\n")
     }
 
     // MARK: Names and folders
@@ -33,13 +34,13 @@ struct PlaceTests {
     func programThatADynamicLoaderStartsHasItsOwnName() throws {
         let loader = "$(ls /lib64/ld-linux-*.so.* /lib/ld-linux-*.so.* /lib/ld-musl-*.so.* 2>/dev/null | head -1)"
         let path = try run("\(loader) \"$1\" path")
-        #expect(path == folder.path(".config/PlaceProbe/preferences.jsonl\n"))
+        same(path, folder.path(".config/PlaceProbe/preferences.jsonl\n"))
     }
 
     @Test
     func programThatAScriptOfItsNameStartsHasThatName() throws {
         let path = try run("cp \"$1\" $HOME/.player-wrapped && $HOME/.player-wrapped path")
-        #expect(path == folder.path(".config/player/preferences.jsonl\n"))
+        same(path, folder.path(".config/player/preferences.jsonl\n"))
     }
 
     @Test
@@ -50,7 +51,7 @@ struct PlaceTests {
             "$1" set 7; "$1" get; cat "$HOME/.config/PlaceProbe/preferences.jsonl"; ls -a "$HOME/.." | grep -c caf
             """
         )
-        #expect(output == "set\n7\n{\"volume\":7}\n1\n")
+        same(output, "set\n7\n{\"volume\":7}\n1\n")
     }
 
     // MARK: Services
@@ -66,20 +67,21 @@ struct PlaceTests {
             """
         )
         let home = folder.path
-        #expect(
-            output == """
-                set
-                \(home)/.local/state/PlaceProbe/state.jsonl
-                {"launches":1}
-                \(home)/s/PlaceProbe/state.jsonl
-                \(home)/a/state.jsonl
-                {"volume":7}
-                none
-                a
-                output
-                s
+        same(
+            output,
+            """
+            set
+            \(home)/.local/state/PlaceProbe/state.jsonl
+            {"launches":1}
+            \(home)/s/PlaceProbe/state.jsonl
+            \(home)/a/state.jsonl
+            {"volume":7}
+            none
+            a
+            output
+            s
 
-                """
+            """
         )
     }
 
@@ -93,7 +95,7 @@ struct PlaceTests {
             "$1" path; "$1" get; "$1" set 7; "$1" get; cat $STATE_DIRECTORY/preferences.jsonl
             """
         )
-        #expect(output == "\(folder.path)/s/preferences.jsonl\n3\nset\n7\n{\"volume\":7}\n")
+        same(output, "\(folder.path)/s/preferences.jsonl\n3\nset\n7\n{\"volume\":7}\n")
     }
 
     @Test
@@ -101,7 +103,7 @@ struct PlaceTests {
         let output = try run(
             "\"$1\" credential; mkdir $HOME/c; echo hunter2 >$HOME/c/apiToken; CREDENTIALS_DIRECTORY=$HOME/c \"$1\" credential"
         )
-        #expect(output == "apiToken = none (default) none\napiToken = <redacted> (credentials) hunter2\n")
+        same(output, "apiToken = none (default) none\napiToken = <redacted> (credentials) hunter2\n")
     }
 
     @Test
@@ -113,16 +115,17 @@ struct PlaceTests {
             ls -a "$HOME/.." | grep -c caf
             """
         )
-        #expect(
-            output == """
-                set
-                caf%E9%20%C3%A9/.config/PlaceProbe/preferences.jsonl
-                7
-                {"volume":7}
-                {"volume":8}
-                1
+        same(
+            output,
+            """
+            set
+            caf%E9%20%C3%A9/.config/PlaceProbe/preferences.jsonl
+            7
+            {"volume":7}
+            {"volume":8}
+            1
 
-                """
+            """
         )
     }
 
@@ -134,11 +137,11 @@ struct PlaceTests {
             [0xED, 0xA0, 0x80, 0x61],
         ] {
             let text = PathText.string(bytes)
-            #expect(text.withPath { Array(UnsafeRawBufferPointer(start: $0, count: strlen($0))) } == bytes)
+            same(text.withPath { Array(UnsafeRawBufferPointer(start: $0, count: strlen($0))) }, bytes)
         }
-        #expect(PathText.shown(PathText.string([0x63, 0xE9, 0x64])) == "c\\xE9d")
+        same(PathText.shown(PathText.string([0x63, 0xE9, 0x64])), "c\\xE9d")
         let error = PreferenceError(.unavailable, "\(PathText.string([0x63, 0xE9])) is a folder, not a file")
-        #expect(error.message == "c\\xE9 is a folder, not a file")
+        same(error.message, "c\\xE9 is a folder, not a file")
     }
 }
 #endif

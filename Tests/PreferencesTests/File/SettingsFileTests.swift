@@ -1,6 +1,7 @@
 import DurableFile
 import FaultTestSupport
 import FileTestSupport
+import TestSupport
 import Testing
 
 @_spi(Tool) @testable import Preferences
@@ -48,16 +49,16 @@ struct SettingsFileTests {
         )
         let since = Preference("since", default: Date(timeIntervalSince1970: 0), in: store)
         #expect(volume.value == 7 && volume.source.name == "settings" && !volume.isManaged)
-        #expect(since.value == Date(timeIntervalSince1970: 1_795_212_000))
-        #expect(store.contents["window"] == ["width": 3, "height": 4])
+        same(since.value, Date(timeIntervalSince1970: 1_795_212_000))
+        same(store.contents["window"], ["width": 3, "height": 4])
         try theme.write("dark")
         #expect(theme.value == "dark" && user.names == ["theme"])
         let alone = PreferenceStore.settingsFile(at: url)
-        #expect(#expect(throws: PreferenceError.self) { try alone.write(1, for: "volume") }?.code == .readOnly)
-        #expect(alone.names == ["since", "volume", "window"])
-        #expect(try folder.read(Self.name) == text)
-        #expect(try folder.names() == [Self.name])
-        #expect("\(alone)" == "settings, \(url.path)")
+        same(#expect(throws: PreferenceError.self) { try alone.write(1, for: "volume") }?.code, .readOnly)
+        same(alone.names, ["since", "volume", "window"])
+        try same(folder.read(Self.name), text)
+        try same(folder.names(), [Self.name])
+        same("\(alone)", "settings, \(url.path)")
     }
 
     @Test
@@ -67,7 +68,7 @@ struct SettingsFileTests {
         #expect(store.names.isEmpty && reports.elements.isEmpty)
         try folder.write("{volume:7}", to: Self.name)
         try store.refresh()
-        #expect(store["volume"] == 7)
+        same(store["volume"], 7)
         try FileManager.default.removeItem(at: url)
         try store.refresh()
         #expect(store.names.isEmpty && reports.elements.isEmpty)
@@ -78,13 +79,13 @@ struct SettingsFileTests {
         try folder.write("{\n  volume: 7\n  theme: 1\n}", to: Self.name)
         let store = unwatched()
         let error = #expect(throws: PreferenceError.self) { try store.load() }
-        #expect(error?.description.contains("line 3, column 3 of \(url.path) can't be read") == true)
+        same(error?.description.contains("line 3, column 3 of \(url.path) can't be read"), true)
         let volume = Preference("volume", default: 5, in: .layered([store, .inMemory()]))
-        #expect(volume.value == 5)
+        same(volume.value, 5)
         try volume.write(6)
         try folder.write("{\n  volume: 7,\n  theme: 1\n}", to: Self.name)
         try store.refresh()
-        #expect(volume.value == 7)
+        same(volume.value, 7)
     }
 
     @Test
@@ -95,11 +96,11 @@ struct SettingsFileTests {
         for text in ["{volume: 8", "{volume: 8", ""] {
             try folder.write(text, to: Self.name)
             try store.refresh()
-            #expect(store["volume"] == 7)
+            same(store["volume"], 7)
         }
-        #expect(reports.elements.map(\.code) == [.damaged, .damaged])
-        #expect(reports.elements.first?.damagedLine?.number == 1)
-        #expect(reports.elements.first?.message.contains("the values that were read before stay in force") == true)
+        same(reports.elements.map(\.code), [.damaged, .damaged])
+        same(reports.elements.first?.damagedLine?.number, 1)
+        same(reports.elements.first?.message.contains("the values that were read before stay in force"), true)
         try folder.write("{volume: 8}", to: Self.name)
         try store.refresh()
         #expect(store["volume"] == 8 && reports.elements.count == 2)
@@ -110,9 +111,9 @@ struct SettingsFileTests {
         try folder.write("{\n  volume: 7,\n  when: {$date: 'never'},\n}", to: Self.name)
         let store = unwatched()
         try store.load()
-        #expect(store.contents == ["volume": 7])
-        #expect(reports.elements.map(\.damagedLine?.number) == [3])
-        #expect(reports.elements.first?.message.contains("the value is left out") == true)
+        same(store.contents, ["volume": 7])
+        same(reports.elements.map(\.damagedLine?.number), [3])
+        same(reports.elements.first?.message.contains("the value is left out"), true)
     }
 
     /// A program that saves the file in several writes hasn't damaged it; one that has closed it has.
@@ -127,7 +128,7 @@ struct SettingsFileTests {
         }
         var issue = issues.makeAsyncIterator()
         var values = Preference("volume", default: 0, in: store).updates.makeAsyncIterator()
-        #expect(await values.next() == 1)
+        await same(values.next(), 1)
         let file = try #require(fopen(url.path, "w"))
         fputs("{volume: 2,", file)
         fflush(file)
@@ -135,12 +136,12 @@ struct SettingsFileTests {
         #expect(store["volume"] == 1 && reports.elements.isEmpty)
         fputs("}", file)
         fflush(file)
-        #expect(await values.next() == 2)
+        await same(values.next(), 2)
         #expect(reports.elements.isEmpty)
         fclose(file)
         try folder.truncate(Self.name, andWrite: "{volume: 3,")
-        #expect(await issue.next()?.code == .damaged)
-        #expect(store["volume"] == 2)
+        await same(issue.next()?.code, .damaged)
+        same(store["volume"], 2)
     }
 
     @Test
@@ -153,19 +154,19 @@ struct SettingsFileTests {
     func valueThatCanNotBeUsedIsReportedWithItsLine() throws {
         try folder.write("{\n  // A comment.\n  volume: 'loud',\n}", to: Self.name)
         let store = unwatched()
-        #expect(Preference("volume", default: 5, in: store).value == 5)
-        #expect(reports.elements.map(\.code) == [.unreadable])
-        #expect(reports.elements.first?.message.contains("(settings layer, \(url.path), line 3)") == true)
+        same(Preference("volume", default: 5, in: store).value, 5)
+        same(reports.elements.map(\.code), [.unreadable])
+        same(reports.elements.first?.message.contains("(settings layer, \(url.path), line 3)"), true)
     }
 
     @Test
     func fileThatIsNoneCanNotBeOpened() throws {
         try FileManager.default.createDirectory(at: url, withIntermediateDirectories: false)
-        #expect(#expect(throws: PreferenceError.self) { try unwatched().load() }?.code == .unavailable)
+        same(#expect(throws: PreferenceError.self) { try unwatched().load() }?.code, .unavailable)
         let remote = try #require(URL(string: "https://example.com/settings.json"))
-        #expect(
-            #expect(throws: PreferenceError.self) { try PreferenceStore.settingsFile(at: remote).load() }?.code
-                == .invalidName
+        same(
+            #expect(throws: PreferenceError.self) { try PreferenceStore.settingsFile(at: remote).load() }?.code,
+            .invalidName
         )
     }
 
@@ -178,11 +179,11 @@ struct SettingsFileTests {
         try store.load()
         try folder.write("{volume: 8}", to: Self.name)
         fileSystem.begin(.init(.error(.accessDenied), calls: ["open"], path: url.path))
-        #expect(#expect(throws: PreferenceError.self) { try store.refresh() }?.code == .unavailable)
-        #expect(store["volume"] == 7)
+        same(#expect(throws: PreferenceError.self) { try store.refresh() }?.code, .unavailable)
+        same(store["volume"], 7)
         fileSystem.end()
         try store.refresh()
-        #expect(store["volume"] == 8)
+        same(store["volume"], 8)
     }
 
     @Test
@@ -200,19 +201,19 @@ struct SettingsFileTests {
         try folder.link(Self.name, to: "first")
         let store = PreferenceStore.settingsFile(at: url)
         var values = Preference("volume", default: 0, in: store).updates.makeAsyncIterator()
-        #expect(await values.next() == 1)
+        await same(values.next(), 1)
         for value in 2...4 {
             switch way {
             case "in place": try folder.truncate("first", andWrite: "{volume: \(value)}")
             case "by renaming":
                 try folder.write("{volume: \(value)}", to: "new")
-                #expect(rename(folder.path("new"), folder.path("first")) == 0)
+                same(rename(folder.path("new"), folder.path("first")), 0)
             default:
                 try folder.write("{volume: \(value)}", to: "file\(value)")
                 try folder.link("link", to: "file\(value)")
-                #expect(rename(folder.path("link"), folder.path(Self.name)) == 0)
+                same(rename(folder.path("link"), folder.path(Self.name)), 0)
             }
-            #expect(await values.next() == value)
+            await same(values.next(), value)
         }
     }
 }

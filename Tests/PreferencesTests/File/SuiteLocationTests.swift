@@ -1,4 +1,5 @@
 import FileTestSupport
+import TestSupport
 import Testing
 
 @testable import Preferences
@@ -15,9 +16,9 @@ struct SuiteLocationTests {
     @Test
     func userFileLiesInTheHomeFolderByDefault() throws {
         let location = try SuiteLocation("app", environment: Self.home)
-        #expect(location.userPath == "/home/ann/.config/app/preferences.jsonl")
-        #expect(location.managedPath == "/etc/app/managed.jsonl")
-        #expect(location.systemPaths == ["/etc/xdg/app/preferences.jsonl", "/etc/app/preferences.jsonl"])
+        same(location.userPath, "/home/ann/.config/app/preferences.jsonl")
+        same(location.managedPath, "/etc/app/managed.jsonl")
+        same(location.systemPaths, ["/etc/xdg/app/preferences.jsonl", "/etc/app/preferences.jsonl"])
     }
 
     @Test(arguments: [
@@ -28,23 +29,21 @@ struct SuiteLocationTests {
     func absoluteConfigurationHomeCounts(_ folder: String, _ path: String) throws {
         var environment = Self.home
         environment.configurationHome = folder
-        #expect(try SuiteLocation("app", environment: environment).userPath == path)
+        try same(SuiteLocation("app", environment: environment).userPath, path)
     }
 
     @Test
     func userDatabaseStandsInForTheHomeVariable() throws {
         for home in [nil, "", "relative"] {
             let environment = SuiteLocation.Environment(home: home, userFolder: "/var/ann")
-            #expect(
-                try SuiteLocation("app", environment: environment).userPath == "/var/ann/.config/app/preferences.jsonl"
-            )
+            try same(SuiteLocation("app", environment: environment).userPath, "/var/ann/.config/app/preferences.jsonl")
         }
     }
 
     @Test
     func withoutAnyHomeFolderThereIsNoLocation() {
         let error = #expect(throws: PreferenceError.self) { try SuiteLocation("app", environment: .init()) }
-        #expect(error?.code == .unavailable)
+        same(error?.code, .unavailable)
     }
 
     @Test
@@ -52,8 +51,9 @@ struct SuiteLocationTests {
         var environment = Self.home
         environment.configurationFolders = "/a:relative:/b/:"
         let location = try SuiteLocation("app", environment: environment)
-        #expect(
-            location.systemPaths == [
+        same(
+            location.systemPaths,
+            [
                 "/a/app/preferences.jsonl", "/b/app/preferences.jsonl", "/etc/app/preferences.jsonl",
             ]
         )
@@ -70,10 +70,10 @@ struct SuiteLocationTests {
     func stateHasItsPlace(_ stateHome: String?, _ stateFolders: String?, _ path: String) throws {
         var environment = Self.home
         (environment.stateHome, environment.stateFolders) = (stateHome, stateFolders)
-        #expect(try SuiteLocation.statePath(of: "app", environment: environment) == path)
-        #expect(#expect(throws: PreferenceError.self) { try SuiteLocation.statePath(of: ".a") }?.code == .invalidName)
+        try same(SuiteLocation.statePath(of: "app", environment: environment), path)
+        same(#expect(throws: PreferenceError.self) { try SuiteLocation.statePath(of: ".a") }?.code, .invalidName)
         let error = #expect(throws: PreferenceError.self) { try SuiteLocation.statePath(of: "a", environment: .init()) }
-        #expect(error?.code == .unavailable)
+        same(error?.code, .unavailable)
     }
 
     /// A dynamic user's home folder is `/`, and one that `ProtectHome` hides can't be written.
@@ -81,12 +81,10 @@ struct SuiteLocationTests {
     func serviceThatCanNotWriteItsHomeFolderHasItsStatesFolder(_ home: String?) throws {
         var environment = SuiteLocation.Environment(stateFolders: "/var/lib/player", home: home)
         let program = try SuiteLocation("player", isOfProgram: true, environment: environment)
-        #expect(program.userPath == "/var/lib/player/preferences.jsonl")
-        #expect(
-            try SuiteLocation("shared", environment: environment).userPath == "/var/lib/player/shared/preferences.jsonl"
-        )
+        same(program.userPath, "/var/lib/player/preferences.jsonl")
+        try same(SuiteLocation("shared", environment: environment).userPath, "/var/lib/player/shared/preferences.jsonl")
         environment.configurationHome = "/config"
-        #expect(try SuiteLocation("shared", environment: environment).userPath == "/config/shared/preferences.jsonl")
+        try same(SuiteLocation("shared", environment: environment).userPath, "/config/shared/preferences.jsonl")
     }
 
     @Test
@@ -94,7 +92,7 @@ struct SuiteLocationTests {
         let folder = try TemporaryFolder()
         let environment = SuiteLocation.Environment(stateFolders: "/var/lib/player", home: folder.path)
         let location = try SuiteLocation("player", isOfProgram: true, environment: environment)
-        #expect(location.userPath == folder.path(".config/player/preferences.jsonl"))
+        same(location.userPath, folder.path(".config/player/preferences.jsonl"))
     }
 
     /// A service whose user has a home folder in the user database keeps the file that it had.
@@ -103,18 +101,18 @@ struct SuiteLocationTests {
         let folder = try TemporaryFolder()
         var environment = SuiteLocation.Environment(stateFolders: "/var/lib/player", userFolder: folder.path)
         let path = folder.path(".config/player/preferences.jsonl")
-        #expect(try SuiteLocation("player", isOfProgram: true, environment: environment).userPath == path)
+        try same(SuiteLocation("player", isOfProgram: true, environment: environment).userPath, path)
         try FileManager.default.createDirectory(
             atPath: folder.path(".config/player"),
             withIntermediateDirectories: true
         )
         try folder.write("", to: ".config/player/preferences.jsonl")
-        #expect(try SuiteLocation("player", isOfProgram: true, environment: environment).userPath == path)
+        try same(SuiteLocation("player", isOfProgram: true, environment: environment).userPath, path)
         // A file on the way leaves no place for the folder.
         try folder.write("", to: "file")
         environment = .init(stateFolders: "/var/lib/player", home: folder.path("file"), userFolder: folder.path)
         let moved = try SuiteLocation("player", isOfProgram: true, environment: environment).userPath
-        #expect(moved == "/var/lib/player/preferences.jsonl")
+        same(moved, "/var/lib/player/preferences.jsonl")
     }
 
     @Test(arguments: [
@@ -123,8 +121,8 @@ struct SuiteLocationTests {
     ])
     func badNameIsRefusedWithItsRule(_ name: String, _ rule: String) {
         let error = #expect(throws: PreferenceError.self) { try SuiteLocation(name, environment: Self.home) }
-        #expect(error?.code == .invalidName)
-        #expect(error?.message.contains(rule) == true)
+        same(error?.code, .invalidName)
+        same(error?.message.contains(rule), true)
         let refusal = #expect(throws: PreferenceError.self) { try PreferenceStore.suite(validating: name) }
         #expect(refusal?.code == .invalidName && refusal?.message == error?.message)
     }
@@ -142,13 +140,13 @@ struct SuiteLocationTests {
 
     @Test(arguments: ["a", "com.example.app", "group.a b", "ünïcödé 🎈", String(repeating: "x", count: 200)])
     func validNameIsAccepted(_ name: String) throws {
-        #expect(try SuiteLocation(name, environment: Self.home).name == name)
+        try same(SuiteLocation(name, environment: Self.home).name, name)
     }
 
     @Test
     func programNamesTheStandardSuite() throws {
         #expect(try !SuiteLocation.defaultName().isEmpty)
-        #expect(SuiteLocation.Environment.current.userFolder?.hasPrefix("/") == true)
+        same(SuiteLocation.Environment.current.userFolder?.hasPrefix("/"), true)
     }
 
     @Test(arguments: [
@@ -158,7 +156,7 @@ struct SuiteLocationTests {
         ("/bin/.-wrapped", ".-wrapped"), ("/bin/.player", ".player"), ("player_", "player_"),
     ])
     func wrappedProgramHasItsOwnName(_ path: String, _ name: String) {
-        #expect(CurrentProcess.programName(of: path) == name)
+        same(CurrentProcess.programName(of: path), name)
     }
 
     #if os(Linux)
@@ -169,7 +167,7 @@ struct SuiteLocationTests {
         ("player", false),
     ])
     func dynamicLoaderIsRecognized(_ path: String, _ isLoader: Bool) {
-        #expect(CurrentProcess.isLoader(path) == isLoader)
+        same(CurrentProcess.isLoader(path), isLoader)
     }
     #endif
 }

@@ -1,6 +1,7 @@
 import DurableFile
 import FaultTestSupport
 import FileTestSupport
+import TestSupport
 import Testing
 
 @_spi(Tool) @testable import Preferences
@@ -46,13 +47,13 @@ struct TidyFileTests {
         }
         try backend.sync()
         while worker.queue.runNextJob() {}
-        #expect(try text == "{\"volume\":5000 }\n{\"theme\":\"dark\"}\n")
+        try same(text, "{\"volume\":5000 }\n{\"theme\":\"dark\"}\n")
         // That is all: another idle time changes nothing.
         let identity = try SystemFileSystem().status(at: folder.path("file")).identity
         try set("theme", "light", in: backend)
         try set("theme", "dark", in: backend)
         while worker.queue.runNextJob() {}
-        #expect(try text == "{\"volume\":5000 }\n{\"theme\":\"dark\" }\n")
+        try same(text, "{\"volume\":5000 }\n{\"theme\":\"dark\" }\n")
         #expect(try SystemFileSystem().status(at: folder.path("file")).identity != identity)
         #expect(try stored() == ["volume": 5000, "theme": "dark"] && reports.elements.isEmpty)
     }
@@ -63,11 +64,11 @@ struct TidyFileTests {
         let backend = try open(text)
         try set("new", 1, in: backend)
         while worker.queue.runNextJob() {}
-        #expect(try self.text == text.replacing("\n\n\n", with: "\n\n") + "{\"new\":1}\n")
+        try same(self.text, text.replacing("\n\n\n", with: "\n\n") + "{\"new\":1}\n")
         let tidy = try SystemFileSystem().status(at: folder.path("file")).identity
         try set("newer", 1, in: backend)
         while worker.queue.runNextJob() {}
-        #expect(try SystemFileSystem().status(at: folder.path("file")).identity == tidy)
+        try same(SystemFileSystem().status(at: folder.path("file")).identity, tidy)
     }
 
     @Test
@@ -103,20 +104,18 @@ struct TidyFileTests {
 
             """
         let found = try text
-        #expect(found.split(separator: "\n").sorted() == expected.split(separator: "\n").sorted())
+        same(found.split(separator: "\n").sorted(), expected.split(separator: "\n").sorted())
         #expect(
             found.hasPrefix("{\"$comment\":\"Sound\"}\n{\"volume\":9 }\n{\"balance\":0}\n\n{\"$comment\":\"Look\"}\n")
         )
         #expect(found.hasSuffix("{\"é\":1}\n{\"new\":true}\n"))
         // A requested compaction adds a line that says so, and later ones keep it.
         try backend.compact()
-        #expect(try text == found.replacing(" }", with: "}") + "{\"$comment\":\"compacted\"}\n")
+        try same(text, found.replacing(" }", with: "}") + "{\"$comment\":\"compacted\"}\n")
         try set("volume", 1, in: backend)
         try set("volume", 2, in: backend)
         while worker.queue.runNextJob() {}
-        #expect(
-            try text == found.replacing(" }", with: "}").replacing(":9", with: ":2") + "{\"$comment\":\"compacted\"}\n"
-        )
+        try same(text, found.replacing(" }", with: "}").replacing(":9", with: ":2") + "{\"$comment\":\"compacted\"}\n")
     }
 
     @Test
@@ -129,9 +128,9 @@ struct TidyFileTests {
         try folder.append("{\"b\":1}\n", to: "file")
         try backend.catchUp()
         #expect(worker.queue.runNextJob())
-        #expect(try lines().count == 4)
+        try same(lines().count, 4)
         while worker.queue.runNextJob() {}
-        #expect(try text == "{\"a\":2 }\n{\"b\":1}\n")
+        try same(text, "{\"a\":2 }\n{\"b\":1}\n")
     }
 
     /// A program without the lock appends a line before each call of tidying.
@@ -160,10 +159,7 @@ struct TidyFileTests {
             while tests.worker.queue.runNextJob() {}
             tests.fileSystem.beforeEachCall(nil)
             isReached = found.withLock { $0 }
-            #expect(
-                try tests.stored() == (isDisturbed.withLock { $0 } ? ["a": 77, "b": 2] : ["a": 9]),
-                "call \(number)"
-            )
+            try same(tests.stored(), isDisturbed.withLock { $0 } ? ["a": 77, "b": 2] : ["a": 9], "call \(number)")
             number += 1
         }
         #expect(number > 20)
@@ -182,12 +178,9 @@ struct TidyFileTests {
             do { try backend.compact() } catch { #expect(error.code != .damaged) }
             tests.fileSystem.end()
             backend = try tests.open()
-            #expect(try tests.stored() == ["a": 9], "call \(number)")
+            try same(tests.stored(), ["a": 9], "call \(number)")
             try backend.compact()
-            #expect(
-                try tests.text == comment + "{\"a\":9}\n{\"$comment\":\"compacted\"}\n",
-                "call \(number)"
-            )
+            try same(tests.text, comment + "{\"a\":9}\n{\"$comment\":\"compacted\"}\n", "call \(number)")
         }
     }
 
@@ -218,15 +211,15 @@ struct TidyFileTests {
         let backend = try open(text)
         if isUsed {
             try set("added", 1, in: backend)
-            #expect(try stored()["added"] == 1)
+            try same(stored()["added"], 1)
         } else {
             let error = #expect(throws: PreferenceError.self) { try set("added", 1, in: backend) }
             #expect(error?.code == .unknownFormat && error?.message.contains("append the line {}") == true)
             while worker.queue.runNextJob() {}
-            #expect(try self.text == text)
+            try same(self.text, text)
             try PreferencesFile.adopt(folder.path("file"))
             try set("added", 1, in: backend)
-            #expect(try self.text == text + "{}\n{\"added\":1}\n")
+            try same(self.text, text + "{}\n{\"added\":1}\n")
         }
     }
 }

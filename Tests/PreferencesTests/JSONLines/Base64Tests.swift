@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import Preferences
@@ -9,7 +10,7 @@ struct Base64Tests {
         var random = SystemRandomNumberGenerator()
         for count in 0...200 {
             let data = Data((0..<count).map { _ in UInt8.random(in: 0...255, using: &random) })
-            #expect(decoded(data.base64EncodedString()) == data)
+            same(decoded(data.base64EncodedString()), data)
         }
     }
 
@@ -21,7 +22,7 @@ struct Base64Tests {
             let data = Data((0..<count + 3).map { _ in UInt8.random(in: 0...255, using: &random) })[3...]
             var text = Array("text".utf8)
             Base64.append(data, to: &text)
-            #expect(String(decoding: text, as: UTF8.self) == "text" + data.base64EncodedString())
+            same(String(decoding: text, as: UTF8.self), "text" + data.base64EncodedString())
         }
     }
 
@@ -34,14 +35,14 @@ struct Base64Tests {
                 bytes[place] = byte
                 let changed = String(decoding: bytes, as: UTF8.self)
                 let expected = Data(base64Encoded: changed).flatMap { $0.base64EncodedString() == changed ? $0 : nil }
-                #expect(decoded(changed) == expected, "\(changed)")
+                same(decoded(changed), expected, "\(changed)")
             }
         }
     }
 
     @Test(arguments: ["A", "AA", "AAA", "AAAAA", "=", "==", "===", "====", "A===", "AA==AAAA", "AAAA====", "é=="])
     func textThatIsNotCanonicalIsRejected(_ text: String) {
-        #expect(decoded(text) == nil)
+        same(decoded(text), nil)
     }
 
     private func decoded(_ text: String) -> Data? {

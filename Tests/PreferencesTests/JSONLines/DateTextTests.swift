@@ -1,4 +1,5 @@
 import FileTestSupport
+import TestSupport
 import Testing
 
 @testable import Preferences
@@ -32,7 +33,7 @@ struct DateTextTests {
                 }
             }
         }
-        #expect(day == Self.last)
+        same(day, Self.last)
     }
 
     @Test
@@ -41,7 +42,7 @@ struct DateTextTests {
         let style = Date.ISO8601FormatStyle()
         for day in stride(from: Self.gregorian, through: Self.last, by: isFullTest ? 97 : 997) {
             let seconds = Double(day * 86_400 + (day & 0xFFFF))
-            #expect(DateText.text(forSeconds: seconds) == style.format(Date(timeIntervalSinceReferenceDate: seconds)))
+            same(DateText.text(forSeconds: seconds), style.format(Date(timeIntervalSinceReferenceDate: seconds)))
         }
     }
 
@@ -58,8 +59,8 @@ struct DateTextTests {
         ] as [(Double, String?)]
     )
     func textOfADate(seconds: Double, text: String?) {
-        #expect(DateText.text(forSeconds: seconds) == text)
-        if let text { #expect(DateText.seconds(of: text) == seconds) }
+        same(DateText.text(forSeconds: seconds), text)
+        if let text { same(DateText.seconds(of: text), seconds) }
     }
 
     @Test
@@ -69,7 +70,7 @@ struct DateTextTests {
                 var seconds = start * sign
                 for _ in 0..<rounds(1_000) {
                     let text = try #require(DateText.text(forSeconds: seconds))
-                    #expect(DateText.seconds(of: text) == seconds)
+                    same(DateText.seconds(of: text), seconds)
                     seconds = seconds.nextUp
                     if seconds == 0 { break }
                 }

@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @testable import Preferences
@@ -72,7 +73,7 @@ struct ForeignJSONTests {
         let found: [String: Value]?
         do { found = try read(text).mapValues { try Value($0) } } catch { found = nil }
         // A name with a single dollar sign has a meaning of its own.
-        #expect(found == expected?.filter { !$0.key.hasPrefix("$") }, "\(text)")
+        same(found, expected?.filter { !$0.key.hasPrefix("$") }, "\(text)")
     }
 
     /// Texts that the standard allows, and that Foundation reads in another way or not at all.
@@ -81,13 +82,14 @@ struct ForeignJSONTests {
         ("\u{A0}''\u{2028}", ""),
     ])
     func textOfTheStandardIsRead(_ text: String, _ value: String) throws {
-        #expect(try read("{a:\(text)}") == ["a": .string(value)])
+        try same(read("{a:\(text)}"), ["a": .string(value)])
     }
 
     @Test
     func numbersKeepTheirKind() throws {
-        #expect(
-            try read("{a:0xffffffffffffffff,b:+7,c:1.,d:Infinity,e:-Infinity,f:[-Infinity]}") == [
+        try same(
+            read("{a:0xffffffffffffffff,b:+7,c:1.,d:Infinity,e:-Infinity,f:[-Infinity]}"),
+            [
                 "a": .unsigned(.max), "b": 7, "c": 1.0, "d": .real(.infinity), "e": .real(-.infinity),
                 "f": [.real(-.infinity)],
             ]
@@ -109,14 +111,14 @@ struct ForeignJSONTests {
             values["bytes"] == .data(Data([0, 1]))
                 && values["when"] == .date(Date(timeIntervalSince1970: 1_795_212_000))
         )
-        #expect(values["later"] == .unknownForm(#"{"$future":1}"#))
-        #expect(Set(values.keys) == ["$cost", "when", "bytes", "list", "window", "later"])
+        same(values["later"], .unknownForm(#"{"$future":1}"#))
+        same(Set(values.keys), ["$cost", "when", "bytes", "list", "window", "later"])
     }
 
     @Test
     func namesHaveTheirLines() {
         let text = "// one\n{ a: 1, /* two\n three */ 'b':\n { c: 2 },\r\n \"d\\u0065\": 'x\\\ny', f: 1, $$g: 2 }"
-        #expect(ForeignJSON(Array(text.utf8)).lines == ["a": 2, "b": 3, "de": 5, "f": 6, "$g": 6])
+        same(ForeignJSON(Array(text.utf8)).lines, ["a": 2, "b": 3, "de": 5, "f": 6, "$g": 6])
     }
 
     @Test(arguments: [
@@ -141,16 +143,16 @@ struct ForeignJSONTests {
 
     @Test
     func nameMayHaveTheNumberOfACharacter() throws {
-        #expect(try read(#"{a\u0062: 1, \u0063: 2}"#) == ["ab": 1, "c": 2])
+        try same(read(#"{a\u0062: 1, \u0063: 2}"#), ["ab": 1, "c": 2])
     }
 
     @Test
     func valueThatCanNotBeUsedLeavesTheOthers() throws {
         let text = "{a: 1, when: {$date: 'never'},\n b: 2, bytes: {$data: '!'}}"
         let (changes, errors) = try ForeignJSON(Array(text.utf8)).readable(isStrict: false)
-        #expect(changes == ["a": 1, "b": 2])
-        #expect(errors.map { ForeignJSON.place(of: $0.offset, in: Array(text.utf8)).line } == [1, 2])
-        #expect(errors.first?.offset == 7)
+        same(changes, ["a": 1, "b": 2])
+        same(errors.map { ForeignJSON.place(of: $0.offset, in: Array(text.utf8)).line }, [1, 2])
+        same(errors.first?.offset, 7)
     }
 
     @Test(arguments: ["", " \n", "{", "{a", "{a:1,", "{a:'b}", "{a:[1,2", "{a:1} /*", "{a:{$date:'20"])

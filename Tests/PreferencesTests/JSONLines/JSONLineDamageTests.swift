@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @testable import Preferences
@@ -199,8 +200,8 @@ struct JSONLineDamageTests {
                 return error
             }
         }
-        #expect(error?.offset == 17)
-        #expect(calls == 0)
+        same(error?.offset, 17)
+        same(calls, 0)
     }
 
     @Test
@@ -214,7 +215,7 @@ struct JSONLineDamageTests {
     @Test
     func errorHasReasonAndOffset() throws {
         let error = #expect(throws: JSONLineError.self) { try Line.read(#"{"a":01}"#) }
-        #expect(error?.description == "a number begins with an unnecessary zero, at byte 5")
+        same(error?.description, "a number begins with an unnecessary zero, at byte 5")
     }
 
     private static func quoted(_ bytes: UInt8...) -> [UInt8] {

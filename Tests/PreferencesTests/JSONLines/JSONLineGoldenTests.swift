@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @testable import Preferences
@@ -72,10 +73,10 @@ struct JSONLineGoldenTests {
     @Test(arguments: values)
     func valueHasOneWrittenForm(golden: Golden) throws {
         let (value, text) = (golden.value, golden.text)
-        #expect(try Line.writeValue(value) == text)
-        #expect(try Line.readValue(text) == value)
-        #expect(try Line.write("n", value) == "{\"n\":\(text)}\n")
-        #expect(try Line.read("{\"n\":\(text)}") == [Line.Entry(name: "n", value: value)])
+        try same(Line.writeValue(value), text)
+        try same(Line.readValue(text), value)
+        try same(Line.write("n", value), "{\"n\":\(text)}\n")
+        try same(Line.read("{\"n\":\(text)}"), [Line.Entry(name: "n", value: value)])
     }
 
     @Test
@@ -84,27 +85,27 @@ struct JSONLineGoldenTests {
             "theme": .string("dark"), "é": nil, "Z": .integer(1), "\u{1F600}": .integer(2), "\u{FF5E}": .boolean(true),
         ]
         let line = try Line.write(changes)
-        #expect(line == "{\"Z\":1,\"theme\":\"dark\",\"é\":null,\"\u{FF5E}\":true,\"\u{1F600}\":2}\n")
+        same(line, "{\"Z\":1,\"theme\":\"dark\",\"é\":null,\"\u{FF5E}\":true,\"\u{1F600}\":2}\n")
     }
 
     @Test(arguments: [
         ("$", "$$"), ("$format", "$$format"), ("$$format", "$$$format"), ("$\u{301}", "$$\u{301}"), ("a$b", "a$b"),
     ])
     func nameWithDollarGetsOneMore(name: String, written: String) throws {
-        #expect(try Line.write(name, nil) == "{\"\(written)\":null}\n")
+        try same(Line.write(name, nil), "{\"\(written)\":null}\n")
         let entries = try Line.read("{\"\(written)\":null}")
-        #expect(entries.map { Array($0.name.utf8) } == [Array(name.utf8)])
+        same(entries.map { Array($0.name.utf8) }, [Array(name.utf8)])
     }
 
     @Test
     func removalIsNull() throws {
-        #expect(try Line.write("a", nil) == "{\"a\":null}\n")
-        #expect(try Line.read(#"{"a":null}"#) == [Line.Entry(name: "a", value: nil)])
+        try same(Line.write("a", nil), "{\"a\":null}\n")
+        try same(Line.read(#"{"a":null}"#), [Line.Entry(name: "a", value: nil)])
     }
 
     @Test
     func emptyTransactionIsAnEmptyObject() throws {
-        #expect(try Line.write([:]) == "{}\n")
-        #expect(try Line.read("{}") == [])
+        try same(Line.write([:]), "{}\n")
+        try same(Line.read("{}"), [])
     }
 }

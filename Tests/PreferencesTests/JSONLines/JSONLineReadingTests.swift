@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @testable import Preferences
@@ -12,14 +13,15 @@ import Foundation
 struct JSONLineReadingTests {
     @Test(arguments: ["", " ", "\r", " \t\r", "\t\t"])
     func blankLineHasNoEntries(line: String) throws {
-        #expect(try Line.read(line) == [])
+        try same(Line.read(line), [])
     }
 
     @Test
     func spaceAndCarriageReturnAreAccepted() throws {
         let entries = try Line.read(" { \"a\" : [ 1 , { } , [ ] ] , \"b\"\t:\tnull } \r")
-        #expect(
-            entries == [
+        same(
+            entries,
+            [
                 Line.Entry(name: "a", value: .array([.integer(1), .dictionary([:]), .array([])])),
                 Line.Entry(name: "b", value: nil),
             ]
@@ -28,28 +30,28 @@ struct JSONLineReadingTests {
 
     @Test
     func byteOrderMarkIsAcceptedOnTheFirstLine() throws {
-        #expect(try Line.read("\u{FEFF}{\"a\":1}", isFirst: true) == [Line.Entry(name: "a", value: .integer(1))])
-        #expect(try Line.read("{\"a\":1}", isFirst: true) == [Line.Entry(name: "a", value: .integer(1))])
-        #expect(try Line.read("\u{FEFF}", isFirst: true) == [])
+        try same(Line.read("\u{FEFF}{\"a\":1}", isFirst: true), [Line.Entry(name: "a", value: .integer(1))])
+        try same(Line.read("{\"a\":1}", isFirst: true), [Line.Entry(name: "a", value: .integer(1))])
+        try same(Line.read("\u{FEFF}", isFirst: true), [])
         #expect(throws: JSONLineError.self) { try Line.read("\u{FEFF}\u{FEFF}{}", isFirst: true) }
         for length in 1...2 {
             let error = #expect(throws: JSONLineError.self) {
                 try Line.read(Array("\u{FEFF}".utf8.prefix(length)), isFirst: true)
             }
-            #expect(error?.kind == .incomplete)
+            same(error?.kind, .incomplete)
         }
     }
 
     @Test
     func entriesComeInOrderSoThatTheLastDuplicateWins() throws {
         let entries = try Line.read(#"{"b":1,"a":2,"b":3,"b":null}"#)
-        #expect(entries.map(\.name) == ["b", "a", "b", "b"])
-        #expect(entries.map(\.value) == [.integer(1), .integer(2), .integer(3), nil])
+        same(entries.map(\.name), ["b", "a", "b", "b"])
+        same(entries.map(\.value), [.integer(1), .integer(2), .integer(3), nil])
     }
 
     @Test
     func lastDuplicateKeyOfANestedDictionaryWins() throws {
-        #expect(try Line.readValue(#"{"a":1,"b":2,"a":3}"#) == .dictionary(["a": .integer(3), "b": .integer(2)]))
+        try same(Line.readValue(#"{"a":1,"b":2,"a":3}"#), .dictionary(["a": .integer(3), "b": .integer(2)]))
     }
 
     @Test(
@@ -71,8 +73,8 @@ struct JSONLineReadingTests {
         ] as [(String, PropertyListValue)]
     )
     func numberIsReadExactly(text: String, value: PropertyListValue) throws {
-        #expect(try Line.readValue(text) == value)
-        #expect(try Line.readValue("[\(text) ]") == .array([value]))
+        try same(Line.readValue(text), value)
+        try same(Line.readValue("[\(text) ]"), .array([value]))
     }
 
     @Test(arguments: [
@@ -81,7 +83,7 @@ struct JSONLineReadingTests {
         ("\"\u{7F}\u{85}\u{2028}\"", "\u{7F}\u{85}\u{2028}"), (#""\uffff\udbff\udfff""#, "\u{FFFF}\u{10FFFF}"),
     ])
     func escapesAreRead(text: String, string: String) throws {
-        #expect(try Line.readValue(text) == .string(string))
+        try same(Line.readValue(text), .string(string))
     }
 
     @Test(
@@ -96,7 +98,7 @@ struct JSONLineReadingTests {
         ] as [(String, PropertyListValue)]
     )
     func tagIsReadHoweverItIsWritten(text: String, value: PropertyListValue) throws {
-        #expect(try Line.readValue(text) == value)
+        try same(Line.readValue(text), value)
     }
 
     @Test(arguments: [
@@ -127,8 +129,8 @@ struct JSONLineReadingTests {
         let bytes = Array(line.utf8)
         for length in 1..<bytes.count {
             let error = #expect(throws: JSONLineError.self) { try Line.read(Array(bytes[..<length])) }
-            #expect(error?.kind == .incomplete, "after \(length) bytes: \(error?.description ?? "")")
-            #expect(error?.offset == length)
+            same(error?.kind, .incomplete, "after \(length) bytes: \(error?.description ?? "")")
+            same(error?.offset, length)
         }
     }
 
@@ -141,7 +143,7 @@ struct JSONLineReadingTests {
             let entries: [Line.Entry]
             do { entries = try Line.read(flipped) } catch { continue }
             for entry in entries {
-                #expect(try Line.read(Line.write(entry.name, entry.value)) == [entry])
+                try same(Line.read(Line.write(entry.name, entry.value)), [entry])
             }
         }
     }
@@ -149,12 +151,12 @@ struct JSONLineReadingTests {
     @Test(arguments: ["", " ", "tru", "-", "\"a", "[1,", "{\"a\"", "{\"$date\":"])
     func valueAloneMayBeIncomplete(text: String) {
         let error = #expect(throws: JSONLineError.self) { try Line.readValue(text) }
-        #expect(error?.kind == .incomplete)
+        same(error?.kind, .incomplete)
     }
 
     @Test(arguments: ["null", "1 2", "nan", "a", "{} }"])
     func valueAloneMayBeDamaged(text: String) {
         let error = #expect(throws: JSONLineError.self) { try Line.readValue(text) }
-        #expect(error?.kind == .damaged)
+        same(error?.kind, .damaged)
     }
 }

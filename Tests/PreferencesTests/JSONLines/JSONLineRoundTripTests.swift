@@ -1,5 +1,6 @@
 import FileTestSupport
 import Foundation
+import TestSupport
 import Testing
 
 @testable import Preferences
@@ -14,11 +15,8 @@ struct JSONLineRoundTripTests {
             let name = "n" + random.string()
             let line = try Line.write(name, value)
             #expect(!line.dropLast().utf8.contains(UInt8(ascii: "\n")))
-            #expect(
-                try Line.read(Array(line.utf8.dropLast())) == [Line.Entry(name: name, value: value)],
-                "round \(round)"
-            )
-            #expect(try Line.readValue(Line.writeValue(value)) == value, "round \(round)")
+            try same(Line.read(Array(line.utf8.dropLast())), [Line.Entry(name: name, value: value)], "round \(round)")
+            try same(Line.readValue(Line.writeValue(value)), value, "round \(round)")
         }
     }
 
@@ -29,7 +27,7 @@ struct JSONLineRoundTripTests {
             let digits = (0..<Int.random(in: 1...22, using: &random)).map { _ in Int.random(in: 0...9, using: &random) }
             let exponent = Int.random(in: -40...40, using: &random)
             let text = "\(exponent < 0 ? "-" : "")1.\(digits.map(String.init).joined())e\(exponent)"
-            #expect(try Line.readValue(text) == .real(#require(Double(text))), "\(text)")
+            try same(Line.readValue(text), .real(#require(Double(text))), "\(text)")
         }
     }
 
@@ -42,11 +40,8 @@ struct JSONLineRoundTripTests {
                 changes["$" + random.string()] = .some(Bool.random(using: &random) ? random.value() : nil)
             }
             let entries = try Line.read(Array(Line.write(changes).utf8.dropLast()))
-            #expect(entries.count == changes.count)
-            #expect(
-                Dictionary(entries.map { ($0.name, $0.value) }, uniquingKeysWith: { $1 }) == changes,
-                "round \(round)"
-            )
+            same(entries.count, changes.count)
+            same(Dictionary(entries.map { ($0.name, $0.value) }, uniquingKeysWith: { $1 }), changes, "round \(round)")
             for (entry, next) in zip(entries, entries.dropFirst()) {
                 #expect(entry.name.utf8.lexicographicallyPrecedes(next.name.utf8))
             }
@@ -56,8 +51,8 @@ struct JSONLineRoundTripTests {
     @Test
     func largestNestingReadsBackTheSame() throws {
         for value in [PropertyListValue.nestedArrays(128), .nestedDictionaries(128)] {
-            #expect(try Line.readValue(Line.writeValue(value)) == value)
-            #expect(try Line.read(Line.write("n", value)) == [Line.Entry(name: "n", value: value)])
+            try same(Line.readValue(Line.writeValue(value)), value)
+            try same(Line.read(Line.write("n", value)), [Line.Entry(name: "n", value: value)])
         }
     }
 
@@ -65,7 +60,7 @@ struct JSONLineRoundTripTests {
     func tagInTheInnermostLevelReadsBackTheSame() throws {
         let leaf = PropertyListValue.array([.data(Data([1])), .real(.nan), .date(secondsSince2001: 1)])
         let value = (1..<128).reduce(leaf) { value, _ in .array([value]) }
-        #expect(try Line.readValue(Line.writeValue(value)) == value)
+        try same(Line.readValue(Line.writeValue(value)), value)
     }
 
     @Test(arguments: [PropertyListValue.nestedArrays(129), .nestedDictionaries(129)])
@@ -74,10 +69,10 @@ struct JSONLineRoundTripTests {
         let error = #expect(throws: PreferenceError.self) {
             try JSONLine.write(["a": .integer(1), "n": value], to: &bytes)
         }
-        #expect(error?.code == .tooLarge)
-        #expect(error?.name == "n")
+        same(error?.code, .tooLarge)
+        same(error?.name, "n")
         #expect(throws: PreferenceError.self) { try JSONLine.writeValue(value, to: &bytes) }
-        #expect(bytes == [1, 2, 3])
+        same(bytes, [1, 2, 3])
     }
 
     @Test
@@ -86,8 +81,8 @@ struct JSONLineRoundTripTests {
         let error = #expect(throws: PreferenceError.self) {
             try JSONLine.write(name: "", value: .integer(1), to: &bytes)
         }
-        #expect(error?.code == .invalidName)
-        #expect(bytes == [1])
+        same(error?.code, .invalidName)
+        same(bytes, [1])
     }
 
     @Test
@@ -97,9 +92,9 @@ struct JSONLineRoundTripTests {
         let longest = String(repeating: "x", count: limit - 8)
         var bytes: [UInt8] = [1]
         try JSONLine.write(name: "n", value: .string(longest), to: &bytes, maximumLength: limit)
-        #expect(bytes.count == 1 + limit + 1)
+        same(bytes.count, 1 + limit + 1)
         let line = Array(bytes[1..<bytes.count - 1])
-        #expect(try Line.read(line, maximumLength: limit) == [Line.Entry(name: "n", value: .string(longest))])
+        try same(Line.read(line, maximumLength: limit), [Line.Entry(name: "n", value: .string(longest))])
 
         bytes = [1]
         let part = PropertyListValue.string(String(repeating: "x", count: limit / 64))
@@ -110,8 +105,8 @@ struct JSONLineRoundTripTests {
             let error = #expect(throws: PreferenceError.self) {
                 try JSONLine.write(name: "n", value: value, to: &bytes, maximumLength: limit)
             }
-            #expect(error?.code == .tooLarge, "part \(index)")
-            #expect(bytes == [1])
+            same(error?.code, .tooLarge, "part \(index)")
+            same(bytes, [1])
         }
     }
 
@@ -125,7 +120,7 @@ struct JSONLineRoundTripTests {
             thread.stackSize = 512 << 10
             thread.start()
         }
-        #expect(readBack == values)
+        same(readBack, values)
     }
 
     @Test(.enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/jq"), "jq is not in /usr/bin"))
@@ -143,9 +138,7 @@ struct JSONLineRoundTripTests {
             }
         }
         let added = try Line.read(jq("-s", "-c", "add", input: Data(written)))
-        #expect(
-            Dictionary(added.map { ($0.name, $0.value) }, uniquingKeysWith: { $1 }) == state.mapValues { $0.map(asJQ) }
-        )
+        same(Dictionary(added.map { ($0.name, $0.value) }, uniquingKeysWith: { $1 }), state.mapValues { $0.map(asJQ) })
     }
 
     /// A whole real as the integer that `jq` turns it into.

@@ -1,6 +1,7 @@
 import DurableFile
 import FaultTestSupport
 import FileTestSupport
+import TestSupport
 import Testing
 
 @testable import Preferences
@@ -224,9 +225,9 @@ struct FailingPlacesTests {
                     try check(call, fixture, before, isReported: fixture.issues.elements.count > reported, context)
                 } catch let error as PreferenceError {
                     #expect(call.throwing && !place.isWritable, "\(context): \(error)")
-                    #expect(try fixture.contents() == before, context)
+                    try same(fixture.contents(), before, context)
                     #expect(fixture.changes.elements.isEmpty, context)
-                    #expect(PropertyListValue.integer(Int64(fixture.volume.value)) == shown, context)
+                    same(PropertyListValue.integer(Int64(fixture.volume.value)), shown, context)
                     let expected: [PreferenceError.Code] =
                         switch place {
                         case .locked: [.busy]
@@ -273,7 +274,7 @@ struct FailingPlacesTests {
         default:
             if kept { return }
             #expect(!fixture.issues.elements.isEmpty, context)
-            #expect(stored == before, context)
+            same(stored, before, context)
             // A store that couldn't be opened shows what was set; one that couldn't be written doesn't.
             let isShown =
                 switch call.promise {
@@ -281,7 +282,7 @@ struct FailingPlacesTests {
                 case .storesWidth: fixture.frame.value.width == 7
                 default: fixture.volume.value == 5
                 }
-            #expect(isShown == !place.isReadable, context)
+            same(isShown, !place.isReadable, context)
         }
     }
 }

@@ -2,6 +2,7 @@ import DurableFile
 import FileTestSupport
 import Observation
 import PreferencesTesting
+import TestSupport
 import Testing
 
 @testable import Preferences
@@ -90,23 +91,23 @@ struct LawTests {
                     """
                 }
                 let new = subject.shown(in: after, stack.parts)
-                #expect(subject.shown() == new, context)
+                same(subject.shown(), new, context)
                 let expected = shown[index] == new ? [] : ["\(shown[index]) → \(new)"]
-                #expect(seen[index].0.drain() == expected, context)
+                same(seen[index].0.drain(), expected, context)
                 let early = seen[index].1.drain()
                 // A set that then fails was announced as well.
-                if !isFailing { #expect(early == expected, context) }
+                if !isFailing { same(early, expected, context) }
                 if expected.isEmpty {
                     let forms = [before, after].map { subject.dictionary(in: $0, stack.parts) }
                     let isComparedByForm = subject.name == "c" && !forms.contains(nil) && forms[0] != forms[1]
-                    #expect(notified[index].value == (isComparedByForm ? 1 : 0), context)
+                    same(notified[index].value, isComparedByForm ? 1 : 0, context)
                 } else {
                     // An element that came without a change, or twice, would stand in front.
                     let element = try await iterators[index].next() as? String
-                    #expect(element == new, context)
+                    same(element, new, context)
                     // The main actor may be sending an earlier signal, and then sends this one, too.
                     for _ in 0..<100_000 where notified[index].value == 0 { Pause.sleep(microseconds: 100) }
-                    #expect(notified[index].value == 1, context)
+                    same(notified[index].value, 1, context)
                 }
             }
         }
@@ -135,7 +136,7 @@ struct LawTests {
             if isFailing { backend?.failNext(.apply) }
             var text: String?
             do { text = try subject.set(&generator) } catch let error as PreferenceError {
-                #expect(stack.contents == before, "\(error)")
+                same(stack.contents, before, "\(error)")
             }
             let after = stack.contents
             backend?.failNext(.apply, count: 0)
@@ -145,9 +146,9 @@ struct LawTests {
             subject.reset()
             if let writable = stack.writable {
                 let contents = stack.contents[writable.base]
-                for name in [subject.name] + subject.formerNames { #expect(contents[writable.prefix + name] == nil) }
+                for name in [subject.name] + subject.formerNames { same(contents[writable.prefix + name], nil) }
             } else {
-                #expect(stack.contents == before)
+                same(stack.contents, before)
             }
             return ("\(subject.name).reset()", false)
         case 8:
@@ -170,12 +171,13 @@ struct LawTests {
                     read = subjects.map { $0.readInTransaction(&transaction) }
                 }
                 let after = stack.contents
-                #expect(
-                    read == subjects.map { $0.shown(in: after, base) },
+                same(
+                    read,
+                    subjects.map { $0.shown(in: after, base) },
                     "seed's step \(step), \(texts)\n\(before)\n\(after)"
                 )
             } catch let error as PreferenceError {
-                #expect(stack.contents == before, "\(error)")
+                same(stack.contents, before, "\(error)")
             }
             return ("transaction \(texts)", false)
         }
@@ -199,19 +201,19 @@ struct LawTests {
             """
         }
         let base = stack.parts.drop { $0.isReadOnly }
-        #expect(subject.shown(in: after, base) == text, context)
+        same(subject.shown(in: after, base), text, context)
         let name = writable.prefix + subject.name
         let former = subject.formerNames.map { writable.prefix + $0 }
         for (index, contents) in after.enumerated() {
             let isOther: ((key: String, value: PropertyListValue)) -> Bool = {
                 index != writable.base || $0.key != name && !former.contains($0.key)
             }
-            #expect(contents.filter(isOther) == before[index].filter(isOther), context)
+            same(contents.filter(isOther), before[index].filter(isOther), context)
         }
-        for former in former { #expect(after[writable.base][former] == nil, context) }
+        for former in former { same(after[writable.base][former], nil, context) }
         // Members that this program doesn't know stay.
         if subject.name == "c", case .dictionary(let old)? = before[writable.base][name], let extra = old["extra"] {
-            #expect(after[writable.base][name]?[member: "extra"] == extra, context)
+            same(after[writable.base][name]?[member: "extra"], extra, context)
         }
     }
 }
@@ -285,8 +287,8 @@ extension LawTests {
             for (index, subject) in subjects.enumerated() {
                 let new = shown(subject)
                 let expected = before[index] == new ? [] : ["\(before[index]) → \(new)"]
-                #expect(subject.shown() == new, "seed \(seed), step \(step), \(subject.name) of \(stack)")
-                #expect(seen[index].drain() == expected, "seed \(seed), step \(step), \(subject.name) of \(stack)")
+                same(subject.shown(), new, "seed \(seed), step \(step), \(subject.name) of \(stack)")
+                same(seen[index].drain(), expected, "seed \(seed), step \(step), \(subject.name) of \(stack)")
             }
             #expect(throws: PreferenceError.self) { try stack.top.flush() }
         }
@@ -295,23 +297,23 @@ extension LawTests {
         try stack.top.load()
         try stack.top.flush()
         let contents = stack.store.contents
-        #expect(contents["other"] == stack.stored["other"])
+        same(contents["other"], stack.stored["other"])
         for (index, subject) in subjects.enumerated() {
             let new = subject.shown(in: [contents, stack.weaker], ClosedStack.parts)
             let context: Comment = "seed \(seed), \(subject.name), \(kept) of \(stack)\n\(contents)"
-            #expect(subject.shown() == new, context)
-            #expect(seen[index].drain() == (before[index] == new ? [] : ["\(before[index]) → \(new)"]), context)
+            same(subject.shown(), new, context)
+            same(seen[index].drain(), before[index] == new ? [] : ["\(before[index]) → \(new)"], context)
             let names = [subject.name] + subject.formerNames
             guard let text = kept[subject.name] else {
-                for name in names { #expect(contents[name] == stack.stored[name], context) }
+                for name in names { same(contents[name], stack.stored[name], context) }
                 continue
             }
-            for name in text == nil ? names : subject.formerNames { #expect(contents[name] == nil, context) }
+            for name in text == nil ? names : subject.formerNames { same(contents[name], nil, context) }
             // A value with members is merged into the stored one, unless that was removed before.
             let isMerged = subject.name == "c" && !wasReset.contains("c")
-            if let text, !isMerged { #expect(new == text, context) }
+            if let text, !isMerged { same(new, text, context) }
             if isMerged, text != nil, let extra = stack.stored["c"]?[member: "extra"] {
-                #expect(contents["c"]?[member: "extra"] == extra, context)
+                same(contents["c"]?[member: "extra"], extra, context)
             }
         }
         withExtendedLifetime(observations) {}

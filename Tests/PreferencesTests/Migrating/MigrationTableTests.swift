@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @testable import Preferences
@@ -124,14 +125,14 @@ struct MigrationTableTests {
                 #expect(!isNewer && !breaksRule)
                 let names = Set(before.keys).union(row.after.keys).filter { before[$0] != row.after[$0] }
                 // Such a store lists only the names that a step has read.
-                if kind != "asked by name" { #expect(change.names == names, "\(change)") }
-                #expect(own() == (isTrial ? before : row.after))
+                if kind != "asked by name" { same(change.names, names, "\(change)") }
+                same(own(), isTrial ? before : row.after)
             } catch let error as PreferenceError {
-                #expect(error.code == (isNewer ? .newerVersion : .invalid))
-                if breaksRule { #expect(own()["volume"] == -2) } else { #expect(own() == row.after) }
+                same(error.code, isNewer ? .newerVersion : .invalid)
+                if breaksRule { same(own()["volume"], -2) } else { same(own(), row.after) }
             }
         }
-        #expect(reports.elements.count == row.reports)
+        same(reports.elements.count, row.reports)
     }
 
     @Test
@@ -144,8 +145,8 @@ struct MigrationTableTests {
             ]
             try store.migrate(to: 2, steps: steps)
             try store.migrate(to: 2, steps: steps)
-            #expect(store["id"] == (own.isEmpty ? 1 : 3))
-            #expect(store["preferences.version"] == 2)
+            same(store["id"], own.isEmpty ? 1 : 3)
+            same(store["preferences.version"], 2)
         }
     }
 
@@ -158,7 +159,7 @@ struct MigrationTableTests {
             to: 2,
             steps: [.init(1, onNewStores: true) { $0["a"] = 1 }, .init(2, onNewStores: true) { $0["b"] = 1 }]
         )
-        #expect(changes.elements.map(\.names) == [["a", "b", "preferences.version"]])
+        same(changes.elements.map(\.names), [["a", "b", "preferences.version"]])
         withExtendedLifetime(observation) {}
     }
 
@@ -167,7 +168,7 @@ struct MigrationTableTests {
         let store = PreferenceStore.inMemory(["scale": 2])
         let scale = Preference("scale", default: 100, .range(10...1000), in: store)
         try store.migrate(to: 1, steps: [.init(1) { $0[scale]? *= 10 }])
-        #expect(scale.value == 20)
+        same(scale.value, 20)
     }
 
     @Test
@@ -181,7 +182,7 @@ struct MigrationTableTests {
             to: 1,
             steps: [
                 .init(1) {
-                    #expect($0.names == ["a", "b", "frame", "gone"])
+                    same($0.names, ["a", "b", "frame", "gone"])
                     $0.modify(frame) { $0.width += 1 }
                     $0.modify(color) { $0 = "red" }
                     #expect($0[color] == nil && $0[gone] == 5)
@@ -192,9 +193,7 @@ struct MigrationTableTests {
                 }
             ]
         )
-        #expect(
-            store.contents == ["frame": ["width": 3, "later": 3], "a": 1, "c": 2, "preferences.version": 1]
-        )
+        same(store.contents, ["frame": ["width": 3, "later": 3], "a": 1, "c": 2, "preferences.version": 1])
     }
 
     @Test
@@ -214,8 +213,8 @@ struct MigrationTableTests {
                 }
             ]
         )
-        #expect(store.contents == own.merging(["preferences.version": 1]) { $1 })
-        #expect(reports.elements.map(\.code) == [.unreadable])
+        same(store.contents, own.merging(["preferences.version": 1]) { $1 })
+        same(reports.elements.map(\.code), [.unreadable])
     }
 
     struct Place: Codable, Equatable {
@@ -243,12 +242,12 @@ struct MigrationTableTests {
                 }
             ]
         )
-        #expect(store["place"] == own)
+        same(store["place"], own)
         try store.migrate(to: 2, steps: [.init(2) { $0[place[\.x]]? *= 10 }])
-        #expect(place.value.x == 40)
+        same(place.value.x, 40)
         store["place"] = ["x": 1, "y": 2, "size": ["width": 3, "height": 4], "z": 8]
         try store.migrate(to: 3, steps: [.init(3) { $0[place[\.depth]]? *= 10 }])
-        #expect(place.value.depth == 80)
+        same(place.value.depth, 80)
     }
 
     @Test
@@ -257,7 +256,7 @@ struct MigrationTableTests {
         let store = PreferenceStore.inMemory(["frame": ["x": 1, "y": 2, "later": 4], "preferences.version": 1])
         let frame = Preference("frame", default: Frame(), in: store)
         try store.migrate(to: 2, steps: [.init(2) { $0[frame[\.x]] = nil }])
-        #expect(store["frame"] == ["x": 3, "y": 2, "later": 4])
+        same(store["frame"], ["x": 3, "y": 2, "later": 4])
     }
 
     /// A step doesn't change the values of another layer.
@@ -276,7 +275,7 @@ struct MigrationTableTests {
         let step = PreferenceMigration(1) { $0["old"] = 1 }
         try store.scoped(prefix: "ada.").migrate(to: 1, steps: [step])
         try store.migrate(to: 1, steps: [step])
-        #expect(store.contents == ["ada.preferences.version": 1, "preferences.version": 1])
+        same(store.contents, ["ada.preferences.version": 1, "preferences.version": 1])
     }
 
     /// A store that is asked name by name shows by all steps what an older version had.
@@ -289,7 +288,7 @@ struct MigrationTableTests {
             .init(1) { if $0["first"] == nil { throw Missing() } }, .init(2) { $0.move(from: "colour", to: "color") },
         ]
         #expect(throws: Missing.self) { try store.migrate(to: 2, steps: steps) }
-        #expect(backend.stored == ["colour": "red"])
+        same(backend.stored, ["colour": "red"])
     }
 
     @Test
@@ -301,7 +300,7 @@ struct MigrationTableTests {
         #expect(store.contents == ["volume": 7] && volume.value == 7)
         store["vol"] = "9"
         volume.migrate(from: old) { Int($0) ?? 5 }
-        #expect(volume.value == 7)
+        same(volume.value, 7)
     }
 }
 

@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @testable import Preferences
@@ -13,16 +14,16 @@ struct PreferenceMigratingTests {
     @Test
     func valueMovesToItsNewName() {
         preference("new").migrate(from: preference("old"))
-        #expect(store["new"] == 7)
-        #expect(store["old"] == nil)
+        same(store["new"], 7)
+        same(store["old"], nil)
     }
 
     @Test
     func firstFormerNameThatIsSetMoves() {
         preference("new").migrate(from: "absent", "old", "text")
-        #expect(store["new"] == 7)
-        #expect(store["old"] == nil)
-        #expect(store["text"] == "5", "nothing is lost")
+        same(store["new"], 7)
+        same(store["old"], nil)
+        same(store["text"], "5", "nothing is lost")
     }
 
     @Test
@@ -51,8 +52,8 @@ struct PreferenceMigratingTests {
         let issues = Recorder<PreferenceError>()
         store.issueHandler = { issues.record($0) }
         Preference("frame", default: Frame(), in: store)[\.x].migrate(from: "oldFrame")
-        #expect(store.contents == stored)
-        #expect(issues.elements.map(\.code) == [.misuse])
+        same(store.contents, stored)
+        same(issues.elements.map(\.code), [.misuse])
     }
 
     @Test
@@ -60,7 +61,7 @@ struct PreferenceMigratingTests {
         let changes = Recorder<Set<String>>()
         let observation = store.subscribe { changes.record(Set($0.entries.map(\.name))) }
         preference("old").migrate(to: preference("new"))
-        #expect(changes.elements == [["old", "new"]])
+        same(changes.elements, [["old", "new"]])
         withExtendedLifetime(observation) {}
     }
 
@@ -68,21 +69,21 @@ struct PreferenceMigratingTests {
     func nothingIsDoneIfTheSourceIsUnset() {
         let before = store.contents
         preference("new").migrate(from: preference("absent"))
-        #expect(store.contents == before)
+        same(store.contents, before)
     }
 
     @Test
     func secondRunChangesNothing() {
         for _ in 0..<2 { preference("new").migrate(from: preference("old")) { $0 * 10 } }
-        #expect(store["new"] == 70)
+        same(store["new"], 70)
     }
 
     @Test
     func valueThatIsSetAlreadyIsKept() {
         store["new"] = 1
         preference("new").migrate(from: preference("old"))
-        #expect(store["new"] == 1)
-        #expect(store["old"] == 7, "nothing is lost")
+        same(store["new"], 1)
+        same(store["old"], 7, "nothing is lost")
     }
 
     @Test
@@ -90,15 +91,15 @@ struct PreferenceMigratingTests {
         let target = preference("new", in: other)
         target.value = 7
         target.migrate(from: preference("old"))
-        #expect(other["new"] == 7)
-        #expect(store["old"] == nil)
+        same(other["new"], 7)
+        same(store["old"], nil)
     }
 
     @Test
     func valueMovesBetweenStoresAndTypes() {
         let target = Preference("there", default: "", in: store)
         preference("elsewhere", in: other).migrate(to: target) { "number \($0)" }
-        #expect(store["there"] == "number 3")
+        same(store["there"], "number 3")
         #expect(other.contents.isEmpty)
     }
 
@@ -106,7 +107,7 @@ struct PreferenceMigratingTests {
     func typeChangesInPlaceOnce() {
         let target = Preference("old", default: [Int](), in: store)
         for _ in 0..<2 { target.migrate(from: preference("old")) { [$0, $0] } }
-        #expect(store["old"] == [7, 7])
+        same(store["old"], [7, 7])
     }
 
     @Test
@@ -114,9 +115,9 @@ struct PreferenceMigratingTests {
         let issues = Recorder<PreferenceError>()
         store.issueHandler = { issues.record($0) }
         preference("new").migrate(from: preference("bad"))
-        #expect(issues.elements.map(\.code) == [.unreadable])
-        #expect(store["bad"] == "loud")
-        #expect(store["new"] == nil)
+        same(issues.elements.map(\.code), [.unreadable])
+        same(store["bad"], "loud")
+        same(store["new"], nil)
     }
 
     @Test
@@ -127,8 +128,8 @@ struct PreferenceMigratingTests {
         let before = store.contents
         preference("new").migrate(from: preference("old")) { _ in throw NotToday() }
         Preference("new", default: 0, .range(0...5), in: store).migrate(from: preference("old"))
-        #expect(store.contents == before)
-        #expect(issues.elements.map(\.code) == [.unencodable, .invalid])
+        same(store.contents, before)
+        same(issues.elements.map(\.code), [.unencodable, .invalid])
     }
 
     @Test
@@ -137,7 +138,7 @@ struct PreferenceMigratingTests {
         let issues = Recorder<PreferenceError>()
         target.store.issueHandler = { issues.record($0) }
         target.migrate(from: preference("old"))
-        #expect(store["old"] == 7)
-        #expect(issues.elements.map(\.code) == [.readOnly])
+        same(store["old"], 7)
+        same(issues.elements.map(\.code), [.readOnly])
     }
 }

@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @testable import Preferences
@@ -26,18 +27,18 @@ struct StoreMigratingTests {
     func stepsRunOnceInOrder() async throws {
         let store = PreferenceStore.inMemory(["color": "dark", "volume": 3])
         let change = try await store.migrate(to: 3, steps: steps)
-        #expect(store.contents == ["theme": "dark", "volume": 30, "preferences.version": 3])
-        #expect(change.names == ["color", "theme", "volume", "preferences.version"])
+        same(store.contents, ["theme": "dark", "volume": 30, "preferences.version": 3])
+        same(change.names, ["color", "theme", "volume", "preferences.version"])
         let again = try await store.migrate(to: 3, steps: steps)
         #expect(again.names.isEmpty)
-        #expect(store["volume"] == 30)
+        same(store["volume"], 30)
     }
 
     @Test
     func stepsThatTheStoreHasHadAreSkipped() async throws {
         let store = PreferenceStore.inMemory(["color": "kept", "volume": 3, "preferences.version": 2])
         try await store.migrate(to: 4, steps: steps)
-        #expect(store.contents == ["color": "kept", "volume": 30, "preferences.version": 4])
+        same(store.contents, ["color": "kept", "volume": 30, "preferences.version": 4])
     }
 
     @Test
@@ -45,9 +46,9 @@ struct StoreMigratingTests {
         let store = PreferenceStore.inMemory(["color": "dark", "volume": 3])
         let before = store.contents
         let change = try await store.migrate(to: 3, steps: steps, dryRun: true)
-        #expect(store.contents == before)
-        #expect(change.old == ["color": "dark", "volume": 3])
-        #expect(change.new == ["theme": "dark", "volume": 30, "preferences.version": 3])
+        same(store.contents, before)
+        same(change.old, ["color": "dark", "volume": 3])
+        same(change.new, ["theme": "dark", "volume": 30, "preferences.version": 3])
     }
 
     @Test
@@ -61,15 +62,15 @@ struct StoreMigratingTests {
                 }
             ]
         await #expect(throws: Broken.self) { try await store.migrate(to: 4, steps: failing) }
-        #expect(store.contents == ["theme": "dark", "volume": 30, "preferences.version": 3])
+        same(store.contents, ["theme": "dark", "volume": 30, "preferences.version": 3])
     }
 
     @Test(arguments: [.integer(9), "3", .integer(-1)] as [PropertyListValue])
     func versionThatIsNewerOrNoneIsAnError(stored: PropertyListValue) async throws {
         let store = PreferenceStore.inMemory(["color": "dark", "preferences.version": stored])
         let error = await #expect(throws: PreferenceError.self) { try await store.migrate(to: 3, steps: steps) }
-        #expect(error?.code == (stored == .integer(9) ? .newerVersion : .unreadable))
-        #expect(store["color"] == "dark")
+        same(error?.code, stored == .integer(9) ? .newerVersion : .unreadable)
+        same(store["color"], "dark")
     }
 
     @Test(arguments: [[2, 1], [1, 1], [0], [4]])
@@ -77,7 +78,7 @@ struct StoreMigratingTests {
         let error = await #expect(throws: PreferenceError.self) {
             try await PreferenceStore.inMemory().migrate(to: 3, steps: versions.map { .init($0) { _ in } })
         }
-        #expect(error?.code == .misuse)
+        same(error?.code, .misuse)
     }
 
     @Test
@@ -107,8 +108,8 @@ struct StoreMigratingTests {
                 }
             }
             stores[0]["other"] = 0
-            #expect(stores[0]["runs"] == 20)
-            #expect(stores[0]["preferences.version"] == 20)
+            same(stores[0]["runs"], 20)
+            same(stores[0]["preferences.version"], 20)
         }
     }
 
@@ -139,9 +140,9 @@ struct StoreMigratingTests {
                 try blocking(), try await second.migrate(to: 2, steps: steps(second), dryRun: isTrial),
             ]
             for change in changes {
-                #expect(change.names == ["volume", "name", "preferences.version"])
-                #expect(change.old == ["volume": 3, "name": "x"])
-                #expect(change.new == ["volume": 30, "preferences.version": 2])
+                same(change.names, ["volume", "name", "preferences.version"])
+                same(change.old, ["volume": 3, "name": "x"])
+                same(change.new, ["volume": 30, "preferences.version": 2])
             }
         }
     }
@@ -154,6 +155,6 @@ struct StoreMigratingTests {
             .init(1) { $0.move(from: "a", to: "b") }, .init(2) { $0.move(from: "b", to: "a") },
         ]
         let change = try store.migrate(to: 2, steps: steps, dryRun: isTrial)
-        #expect(change.names == ["preferences.version"])
+        same(change.names, ["preferences.version"])
     }
 }

@@ -1,5 +1,6 @@
 import DurableFile
 import FileTestSupport
+import TestSupport
 import Testing
 
 @testable import Preferences
@@ -15,8 +16,8 @@ struct KillTests {
     func valueSetBeforeAKillIsThere() throws {
         let folder = try TemporaryFolder()
         for round in 1...rounds(200) {
-            #expect(try status(ofWriterTo: folder.path("preferences.jsonl")) == SIGKILL, "killed, not ended")
-            #expect(try contents(of: folder.path("preferences.jsonl"))["count"] == .integer(Int64(round)))
+            try same(status(ofWriterTo: folder.path("preferences.jsonl")), SIGKILL, "killed, not ended")
+            try same(contents(of: folder.path("preferences.jsonl"))["count"], .integer(Int64(round)))
         }
     }
 

@@ -1,4 +1,5 @@
 import Observation
+import TestSupport
 import Testing
 
 @testable import Preferences
@@ -44,9 +45,9 @@ struct ReleaseTests {
             text.value = "a"
             try await store.transaction { $0[count] += 1 }
             try await count.update { $0 += 1 }
-            #expect(await updates.next() == "")
-            #expect(await both.next()?.0 == 0)
-            #expect(await changes.next()?.names == ["count"])
+            await same(updates.next(), "")
+            await same(both.next()?.0, 0)
+            await same(changes.next()?.names, ["count"])
             try await store.flush()
             held = Held(
                 store: store,
@@ -76,7 +77,7 @@ struct ReleaseTests {
             await waitUntil { !seen.elements.isEmpty }
             consumer.cancel()
             await consumer.value
-            #expect(seen.elements == [0])
+            same(seen.elements, [0])
         }
         await waitUntil { store == nil }
     }

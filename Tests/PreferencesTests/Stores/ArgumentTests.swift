@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @testable import Preferences
@@ -28,7 +29,7 @@ struct ArgumentTests {
         ] as [([String], [String: PropertyListValue])]
     )
     func argumentsAreRead(_ words: [String], _ values: [String: PropertyListValue]) {
-        #expect(PreferenceStore.arguments(words).contents == values)
+        same(PreferenceStore.arguments(words).contents, values)
     }
 
     private struct Player: PreferenceGroup {
@@ -68,11 +69,12 @@ struct ArgumentTests {
     @Test
     func eachUnknownNameIsReportedWithTheNearestDeclaredOne() {
         let (names, issues) = reported(["--wdith=2", "-Volume", "1", "-zzz", "1"], ["APP_VOLUMES": "1", "APP_X": "1"])
-        #expect(names == ["APP_VOLUMES", "APP_X", "Volume", "wdith", "zzz"])
-        #expect(issues.map(\.code) == Array(repeating: .invalidName, count: 5))
+        same(names, ["APP_VOLUMES", "APP_X", "Volume", "wdith", "zzz"])
+        same(issues.map(\.code), Array(repeating: .invalidName, count: 5))
         let messages = issues.map(\.message)
-        #expect(
-            messages == [
+        same(
+            messages,
+            [
                 #"no preference is named "APP_VOLUMES"; its value in the layer "environment" is ignored; did you mean "APP_VOLUME"?"#,
                 #"no preference is named "APP_X"; its value in the layer "environment" is ignored; correct or remove it"#,
                 #"no preference is named "Volume"; its value in the layer "arguments" is ignored; did you mean "volume"?"#,
@@ -85,9 +87,10 @@ struct ArgumentTests {
     @Test
     func optionsThatArentUnderstoodAreReported() {
         let (names, issues) = reported(["-zoom=2", "--flag", "-x", "--no-volume", "--no-quite"])
-        #expect(names == ["flag", "no-quite", "no-volume", "x", "zoom=2"])
-        #expect(
-            issues.map(\.message) == [
+        same(names, ["flag", "no-quite", "no-volume", "x", "zoom=2"])
+        same(
+            issues.map(\.message),
+            [
                 #"no preference is named "flag"; its value in the layer "arguments" is ignored; correct or remove it"#,
                 #"no preference is named "no-quite"; its value in the layer "arguments" is ignored; correct or remove it"#,
                 #"no preference is named "no-volume"; its value in the layer "arguments" is ignored; did you mean "volume"?"#,
@@ -104,14 +107,14 @@ struct ArgumentTests {
             ["APP_A_VOLUM": "1", "APP_A_WIDTH": "1", "APP_B_X": "1"],
             in: "a."
         )
-        #expect(names == ["APP_A_VOLUM", "a.volum"])
-        #expect(issues.last?.message.hasSuffix(#"did you mean "a.volume"?"#) == true)
+        same(names, ["APP_A_VOLUM", "a.volum"])
+        same(issues.last?.message.hasSuffix(#"did you mean "a.volume"?"#), true)
     }
 
     @Test
     func withoutTextLayersNothingIsReported() {
         let store = PreferenceStore.inMemory(["unknown": 1])
         store.issueHandler = { Issue.record($0) }
-        #expect(store.reportUnknownNames(for: Player()) == [])
+        same(store.reportUnknownNames(for: Player()), [])
     }
 }

@@ -1,5 +1,6 @@
 import DurableFile
 import FileTestSupport
+import TestSupport
 import Testing
 
 @testable import Preferences
@@ -66,7 +67,7 @@ struct BlockingTests {
         let volume = Preference("volume", default: 5, in: store)
         try await outsideTasks {
             try store.load()
-            #expect(try volume.load() == 3)
+            try same(volume.load(), 3)
             let dry = try store.migrate(to: 1, steps: Self.steps, dryRun: true)
             #expect(dry.names == ["moved", "preferences.version"] && store["moved"] == nil)
             let change = try store.migrate(to: 1, steps: Self.steps)
@@ -75,7 +76,7 @@ struct BlockingTests {
             try store.refresh()
             volume.value = 4
             try store.flush()
-            #expect(try volume.load() == 4)
+            try same(volume.load(), 4)
         }
         #expect(issues.elements.isEmpty)
         if kind == .slow { #expect(backend.applied.count == 2 && backend.deadline(of: .sync) != nil) }
@@ -89,14 +90,14 @@ struct BlockingTests {
         let volume = Preference("volume", default: 5, in: store)
         backend.failLoads(with: PreferenceError(.unavailable, "not now"))
         try await outsideTasks {
-            #expect(Self.code { try store.load() } == .unavailable)
-            #expect(Self.code { try store.refresh() } == .unavailable)
-            #expect(Self.code { _ = try volume.load() } == .unavailable)
-            #expect(Self.code { try store.migrate(to: 1, steps: Self.steps) } == .unavailable)
+            same(Self.code { try store.load() }, .unavailable)
+            same(Self.code { try store.refresh() }, .unavailable)
+            same(Self.code { _ = try volume.load() }, .unavailable)
+            same(Self.code { try store.migrate(to: 1, steps: Self.steps) }, .unavailable)
             backend.failLoads(with: nil)
             try store.load()
-            #expect(Self.code { _ = try volume.load() } == .unreadable)
-            #expect(Self.code { try store.migrate(to: 1, steps: Self.steps + Self.steps) } == .misuse)
+            same(Self.code { _ = try volume.load() }, .unreadable)
+            same(Self.code { try store.migrate(to: 1, steps: Self.steps + Self.steps) }, .misuse)
         }
     }
 
@@ -115,7 +116,7 @@ struct BlockingTests {
         let store = PreferenceStore.layered([PreferenceStore(backend: first), PreferenceStore(backend: second)])
         store.issueHandler = { _ in }
         try await outsideTasks {
-            #expect(Self.code { try store.load() } == .unavailable)
+            same(Self.code { try store.load() }, .unavailable)
         }
         #expect(store.core.layers.layers[1].source.isOpen)
     }
@@ -176,10 +177,10 @@ struct BlockingTests {
         #expect(WorkerQueue.startThread("occupying") { backend.notify() })
         await backend.reached(.catchUp)
         try await outsideTasks {
-            #expect(Self.code { try store.refresh() } == .unavailable)
+            same(Self.code { try store.refresh() }, .unavailable)
             let before = ContinuousClock.now
             try store.flush()
-            #expect(backend.deadline(of: .sync).map { $0 >= before + .milliseconds(100) } == true)
+            same(backend.deadline(of: .sync).map { $0 >= before + .milliseconds(100) }, true)
         }
         backend.open(.catchUp)
     }
@@ -191,8 +192,8 @@ struct BlockingTests {
         try await store.load()
         backend.forbidBlocking()
         try await outsideTasks {
-            #expect(Self.code { try store.flush() } == .misuse)
-            #expect(Self.code { try store.refresh() } == .misuse)
+            same(Self.code { try store.flush() }, .misuse)
+            same(Self.code { try store.refresh() }, .misuse)
         }
         try await store.flush()
     }
@@ -213,7 +214,7 @@ struct BlockingTests {
         let other = try PreferenceStore.file(at: URL(filePath: folder.path("other.jsonl")))
         let others = self.issues(of: other)
         await inTask { try other.flush() }
-        #expect(others.elements.map(\.code) == [.misuse], "each store reports its own")
+        same(others.elements.map(\.code), [.misuse], "each store reports its own")
     }
 
     /// The kernel has the values when a write returns.
@@ -231,7 +232,7 @@ struct BlockingTests {
             store["third"] = 3
             try store.load()
             try store.refresh()
-            #expect(try volume.load() == 3)
+            try same(volume.load(), 3)
             try store.migrate(to: 1, steps: Self.steps)
             if kind == .memory { try store.flush() }
             store.removeAll()
@@ -268,9 +269,9 @@ struct BlockingTests {
         let messages = issues.elements.map(\.message)
         // The store was open when `load()` was called.
         let expected = calls.map(\.0).enumerated().filter { $0.offset != 1 }.map(\.element)
-        #expect(messages.count == expected.count)
+        same(messages.count, expected.count)
         for (message, replacement) in zip(messages, expected) { #expect(message.contains(replacement)) }
-        #expect(store["volume"] == nil, "the calls went on")
+        same(store["volume"], nil, "the calls went on")
     }
 
     @Test
@@ -278,7 +279,7 @@ struct BlockingTests {
         let store = PreferenceStore(backend: GateBackend(["volume": 3]))
         let issues = issues(of: store)
         let volume = Preference("volume", default: 5, in: store)
-        #expect(try await volume.load() == 3)
+        try await same(volume.load(), 3)
         try await store.load()
         try await store.refresh()
         try await volume.write(3)
@@ -291,7 +292,7 @@ struct BlockingTests {
         let draft = store.draft()
         draft.store["b"] = 2
         try await draft.apply()
-        #expect(volume.value == 5, "an open store is read without waiting")
+        same(volume.value, 5, "an open store is read without waiting")
         #expect(issues.elements.isEmpty)
     }
 }

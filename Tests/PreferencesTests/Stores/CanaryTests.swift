@@ -1,5 +1,6 @@
 import DurableFile
 import PreferencesTesting
+import TestSupport
 import Testing
 
 @testable import Preferences
@@ -26,9 +27,9 @@ struct CanaryTests {
             #expect((4...25).contains(included.count))
             for host in hosts {
                 let fleet = Fleet(in: Self.fleet(store, on: host))
-                #expect(fleet.rateLimit == (share.includes(host) ? 50 : 10), "\(host)")
-                #expect(fleet.$rateLimit.source.name == (share.includes(host) ? "canary" : "store"), "\(host)")
-                #expect(fleet.endpoint == "https://example.com")
+                same(fleet.rateLimit, share.includes(host) ? 50 : 10, "\(host)")
+                same(fleet.$rateLimit.source.name, share.includes(host) ? "canary" : "store", "\(host)")
+                same(fleet.endpoint, "https://example.com")
             }
         }
     }
@@ -47,7 +48,7 @@ struct CanaryTests {
             // Below a canary's value, the fleet's isn't shown.
             store["rateLimit"] = 10
             store["canary.rateLimit"] = nil
-            #expect(seen.withLock { $0 } == [[100, 50], [50, 60], [60, 10]])
+            same(seen.withLock { $0 }, [[100, 50], [50, 60], [60, 10]])
             observation.cancel()
         }
     }
@@ -62,14 +63,14 @@ struct CanaryTests {
         stack.issueHandler = { issues.record($0) }
         let fleet = Fleet(in: stack)
         #expect(fleet.rateLimit == 100 && fleet.endpoint == "https://example.com")
-        #expect(fleet.rateLimit == 100)
+        same(fleet.rateLimit, 100)
         let found = issues.elements.sorted { $0.name ?? "" < $1.name ?? "" }
         #expect(found.map(\.name) == ["endpoint", "rateLimit"] && found.allSatisfy { $0.code == .unreadable })
-        #expect(found.last?.message.hasPrefix("expected a share and a value, such as") == true, "\(found)")
+        same(found.last?.message.hasPrefix("expected a share and a value, such as"), true, "\(found)")
         #expect(found.allSatisfy { $0.message.hasSuffix("(canary layer)") }, "\(found)")
         // A form that becomes wrong ends the canary.
         store["canary.rateLimit"] = ["percent": 100, "value": 50]
-        #expect(fleet.rateLimit == 50)
+        same(fleet.rateLimit, 50)
         store["canary.rateLimit"] = ["percent": 100]
         #expect(fleet.rateLimit == 100 && issues.elements.count == 3)
     }
@@ -77,10 +78,10 @@ struct CanaryTests {
     @Test
     func onlyTheDictionariesCanBeWritten() throws {
         let canary = PreferenceStore.inMemory(["rateLimit": ["percent": 100, "value": 50]]).canary(for: "web-3")
-        #expect(canary["rateLimit"] == 50)
+        same(canary["rateLimit"], 50)
         let error = #expect(throws: PreferenceError.self) { try canary.write(60, for: "rateLimit") }
-        #expect(error?.code == .readOnly)
-        #expect(canary["rateLimit"] == 50)
+        same(error?.code, .readOnly)
+        same(canary["rateLimit"], 50)
     }
 
     /// The fleet's store can be opened at a later attempt, and then changes.
@@ -91,11 +92,11 @@ struct CanaryTests {
         let fleet = Fleet(in: Self.fleet(store, on: "web-3"))
         backend.failNext(.load, count: .max)
         #expect(throws: PreferenceError.self) { try fleet.$rateLimit.read() }
-        #expect(fleet.rateLimit == 100)
+        same(fleet.rateLimit, 100)
         backend.failNext(.load, count: 0)
         try store.refresh()
-        #expect(try fleet.$rateLimit.read() == 50)
-        #expect(fleet.rateLimit == 50)
+        try same(fleet.$rateLimit.read(), 50)
+        same(fleet.rateLimit, 50)
     }
 
     @Test
@@ -103,8 +104,8 @@ struct CanaryTests {
         let store = PreferenceStore.inMemory(["canary.rateLimit": ["percent": 100, "value": 50]])
         let fleet = Self.fleet(store, on: "web-3")
         try await fleet.load()
-        #expect(fleet["rateLimit"] == 50)
+        same(fleet["rateLimit"], 50)
         try await fleet.refresh()
-        #expect(fleet["rateLimit"] == 50)
+        same(fleet["rateLimit"], 50)
     }
 }

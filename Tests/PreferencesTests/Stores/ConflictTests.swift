@@ -1,5 +1,6 @@
 import DurableFile
 import FileTestSupport
+import TestSupport
 import Testing
 
 @testable import Preferences
@@ -42,11 +43,11 @@ struct ConflictTests {
         try volume.update { value in
             runs += 1
             let error = set(Int64(runs * 100))
-            #expect((error?.code == .busy) == (runs > 16), "run \(runs): \(String(describing: error))")
+            same(error?.code == .busy, runs > 16, "run \(runs): \(String(describing: error))")
             value += 1
         }
-        #expect(runs == 17)
-        #expect(volume.value == 1601)
+        same(runs, 17)
+        same(volume.value, 1601)
         #expect(set(1) == nil)
     }
 
@@ -58,10 +59,10 @@ struct ConflictTests {
             runs += 1
             transaction[volume] += 1
             let error = set(Int64(runs * 100))
-            #expect((error?.code == .busy) == (runs > 16), "run \(runs): \(String(describing: error))")
+            same(error?.code == .busy, runs > 16, "run \(runs): \(String(describing: error))")
         }
-        #expect(runs == 17)
-        #expect(volume.value == 1601)
+        same(runs, 17)
+        same(volume.value, 1601)
     }
 
     @Test
@@ -71,11 +72,11 @@ struct ConflictTests {
         try await volume.update { value in
             runs += 1
             let error = set(Int64(runs * 100))
-            #expect((error?.code == .busy) == (runs > 16), "run \(runs): \(String(describing: error))")
+            same(error?.code == .busy, runs > 16, "run \(runs): \(String(describing: error))")
             value += 1
         }
-        #expect(runs == 17)
-        #expect(volume.value == 1601)
+        same(runs, 17)
+        same(volume.value, 1601)
     }
 
     @Test(arguments: [false, true])
@@ -91,9 +92,9 @@ struct ConflictTests {
                 if isFlush { try store.flush() } else { mute.value = true }
             }
         }
-        #expect(runs == 17)
+        same(runs, 17)
         #expect(volume.value == 1600 && !mute.value)
-        #expect(issues.elements.map(\.code) == (isFlush ? [] : [.misuse]))
+        same(issues.elements.map(\.code), isFlush ? [] : [.misuse])
         mute.value = true
         #expect(mute.value)
     }

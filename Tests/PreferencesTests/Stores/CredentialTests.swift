@@ -1,4 +1,5 @@
 import FileTestSupport
+import TestSupport
 import Testing
 
 @testable import Preferences
@@ -34,15 +35,15 @@ struct CredentialTests {
         try FileManager.default.createDirectory(atPath: folder.path("folder"), withIntermediateDirectories: false)
         let store = PreferenceStore.credentials(inFolder: folder.path)
         try store.load()
-        #expect(store.names == ["apiToken", "empty", "key", "link", "pool.size", "text"])
-        #expect(Preference<String?>("apiToken", default: nil, in: store).value == "hunter2")
-        #expect(Preference("text", default: "", in: store).value == "two\nlines")
-        #expect(Preference("empty", default: "", in: store).value == "\n")
-        #expect(Preference("pool.size", default: 1, in: store).value == 5)
-        #expect(Preference("key", default: Data(), in: store).value == Data([0xFF, 0, 10]))
-        #expect(Preference("link", default: "", in: store).source.name == "credentials")
-        #expect(#expect(throws: PreferenceError.self) { try store.write(1, for: "apiToken") }?.code == .readOnly)
-        #expect("\(store)" == "credentials")
+        same(store.names, ["apiToken", "empty", "key", "link", "pool.size", "text"])
+        same(Preference<String?>("apiToken", default: nil, in: store).value, "hunter2")
+        same(Preference("text", default: "", in: store).value, "two\nlines")
+        same(Preference("empty", default: "", in: store).value, "\n")
+        same(Preference("pool.size", default: 1, in: store).value, 5)
+        same(Preference("key", default: Data(), in: store).value, Data([0xFF, 0, 10]))
+        same(Preference("link", default: "", in: store).source.name, "credentials")
+        same(#expect(throws: PreferenceError.self) { try store.write(1, for: "apiToken") }?.code, .readOnly)
+        same("\(store)", "credentials")
     }
 
     @Test
@@ -53,19 +54,19 @@ struct CredentialTests {
         // Described before anything is read.
         let token = Preference("apiToken", default: "", in: store)
         #expect("\(token)" == "apiToken = <redacted> (credentials)" && token.isSecret)
-        #expect("\(Preference("volume", default: 0, in: store))" == "volume = 7 (store)")
+        same("\(Preference("volume", default: 0, in: store))", "volume = 7 (store)")
         #expect("\(Preference("new", default: "", .formerly("old"), in: store))".contains("<redacted>"))
-        #expect(token.value == "hunter2")
+        same(token.value, "hunter2")
         let number = Preference("apiToken", default: 0, in: store)
-        #expect(number.value == 0)
-        #expect(reports.elements.map(\.code) == [.unreadable])
+        same(number.value, 0)
+        same(reports.elements.map(\.code), [.unreadable])
         let message = try #require(reports.elements.first).description
         #expect(
             message.contains("<redacted>, from the layer \"credentials\" (\(folder.path)/apiToken)")
                 && !message.contains("hunter")
         )
         #expect("\(Preference("apiToken", default: "", in: store.scoped(prefix: "a.")))".contains("(default)"))
-        #expect(Preference("b", default: "", in: PreferenceStore.layered([store.readOnly()])).isSecret == false)
+        same(Preference("b", default: "", in: PreferenceStore.layered([store.readOnly()])).isSecret, false)
         #expect(Preference("apiToken", default: "", in: PreferenceStore.layered([store.readOnly()])).isSecret)
     }
 
@@ -98,10 +99,10 @@ struct CredentialTests {
     @Test
     func fileThatAppearsLaterIsNotRead() throws {
         let store = layered()
-        #expect(store["apiToken"] == nil)
+        same(store["apiToken"], nil)
         try folder.write("hunter2", to: "apiToken")
         try store.refresh()
-        #expect(store["apiToken"] == nil)
+        same(store["apiToken"], nil)
     }
 
     @Test
@@ -127,21 +128,21 @@ struct CredentialTests {
         let file = try PreferenceStore.file(at: URL(filePath: place.path("preferences.jsonl")))
         let store = layered(file)
         let token = Preference<String?>("apiToken", default: nil, .secret, .formerly("old"), in: store)
-        #expect(token.value == (kind == "missing" ? nil : "hunter2"))
+        same(token.value, kind == "missing" ? nil : "hunter2")
         if kind == "later" {
             // The values are known, so a declaration is checked at the next use.
             try store.write("b", for: "second")
-            #expect(Preference("second", default: "", .secret, in: store).value == "b")
+            same(Preference("second", default: "", .secret, in: store).value, "b")
         }
         let isMistake = ["stored", "former", "later"].contains(kind)
-        #expect(reports.elements.map(\.code) == (isMistake ? [.misuse] : []), "\(reports.elements)")
-        #expect(reports.elements.first?.name == (kind == "later" ? "second" : isMistake ? "apiToken" : nil))
+        same(reports.elements.map(\.code), isMistake ? [.misuse] : [], "\(reports.elements)")
+        same(reports.elements.first?.name, kind == "later" ? "second" : isMistake ? "apiToken" : nil)
         // Another store over the same file has no place for secrets.
         let plain = PreferenceStore.layered([file])
         let others = Recorder<PreferenceError>()
         plain.issueHandler = { others.record($0) }
         _ = Preference("other", default: "", .secret, in: plain).value
-        #expect(others.elements.map(\.code) == [.misuse])
+        same(others.elements.map(\.code), [.misuse])
     }
 
     @Test

@@ -1,5 +1,6 @@
 import DurableFile
 import Observation
+import TestSupport
 import Testing
 
 @testable import Preferences
@@ -13,7 +14,7 @@ struct DeclarationCostTests {
             let count =
                 isValidated
                 ? Preference("count", default: 5, .range(0...9), in: store) : Preference("count", default: 5, in: store)
-            #expect(count.value == 5)
+            same(count.value, 5)
         }
         let state = store.core.state.withLock { $0 }
         let nodes = try #require(Mirror(reflecting: state).descendant("nodes") as? NodeTable)
@@ -25,7 +26,7 @@ struct DeclarationCostTests {
     func layeredStoresThatWereReleasedAreRemoved() {
         let layer = PreferenceStore.inMemory(["count": 1])
         for _ in 0..<1_000 {
-            #expect(PreferenceStore.layered([.inMemory(), layer])["count"] == 1)
+            same(PreferenceStore.layered([.inMemory(), layer])["count"], 1)
         }
         #expect(layer.core.layers.layers[0].source.cores.isEmpty)
     }
@@ -44,13 +45,13 @@ struct UnusedNameTests {
             let count = Preference("document \(number)", default: 0, in: store)
             count.value = number
             if number % 2 == 0 {
-                #expect(count.value == number)
+                same(count.value, number)
                 count.value = 1
                 count.reset()
             }
         }
         #expect(names.count <= 128)
-        #expect(store.names.count == 5_000)
+        same(store.names.count, 5_000)
     }
 
     @Test
@@ -60,7 +61,7 @@ struct UnusedNameTests {
         for number in 0..<1_000 { _ = Preference("\(number)", default: 0, in: store) }
         #expect(names.isSuperset(of: ["used", "observed"]) && names.count <= 128)
         used.value = 1
-        #expect(used.value == 1)
+        same(used.value, 1)
         withExtendedLifetime(observation) {}
     }
 
@@ -75,7 +76,7 @@ struct UnusedNameTests {
         }
         for number in 0..<1_000 { _ = Preference("\(number)", default: 0, in: store) }
         store["tracked"] = 1
-        #expect(told.elements == [1])
+        same(told.elements, [1])
         // One more change, in case a tracking was being installed during the last one.
         store["tracked"] = 2
         for number in 0..<1_000 { _ = Preference("again \(number)", default: 0, in: store) }

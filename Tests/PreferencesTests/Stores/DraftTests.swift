@@ -1,5 +1,6 @@
 import DurableFile
 import FileTestSupport
+import TestSupport
 import Testing
 
 @testable import Preferences
@@ -38,7 +39,7 @@ struct DraftTests {
             #expect(draft.hasChanges && draft.changes.names == ["vol", "volume", "frame"])
             #expect(draft.changes.old == ["vol": 7] && draft.changes.new["volume"] == 8)
             try draft.apply()
-            #expect(changes.drain().map(\.names) == [["vol", "volume", "frame"]])
+            same(changes.drain().map(\.names), [["vol", "volume", "frame"]])
             #expect(stored.volume == 8 && stored.frame.x == 1 && !draft.hasChanges && store["vol"] == nil)
             edited.volume = 9
             draft.revert()
@@ -86,9 +87,9 @@ struct DraftTests {
         store["frame"]?[member: "x"] = 3
         player.frame.x = 2
         store["frame"]?[member: "y"] = 4
-        #expect(player.frame == Frame(x: 2, y: 4))
+        same(player.frame, Frame(x: 2, y: 4))
         try draft.apply()
-        #expect(store["frame"] == ["x": 2, "y": 4])
+        same(store["frame"], ["x": 2, "y": 4])
     }
 
     @Test
@@ -103,11 +104,11 @@ struct DraftTests {
         player.$volume.reset()
         #expect(player.volume == 3 && player.$volume.source.name == "system" && !player.$volume.isSet)
         player.frame = Frame(x: 2)
-        #expect(player.frame.x == 9)
+        same(player.frame.x, 9)
         // Changes that a stronger layer hides are followed, too.
         own["frame"] = ["x": 1, "later": 4]
         try draft.apply()
-        #expect(own.contents == ["frame": ["x": 2, "y": 0, "later": 4]])
+        same(own.contents, ["frame": ["x": 2, "y": 0, "later": 4]])
     }
 
     @Test
@@ -135,12 +136,12 @@ struct DraftTests {
         let draft = store.scoped(prefix: "a.").draft()
         Player(in: draft.store).volume = 1
         Player(in: draft.store.scoped(prefix: "b.")).volume = 2
-        #expect(draft.store.contents == ["volume": 1, "b.volume": 2])
+        same(draft.store.contents, ["volume": 1, "b.volume": 2])
         draft.store["b.frame"] = ["x": 200]
         await #expect(throws: PreferenceError.self) { try await draft.apply() }
         draft.store["b.frame"] = nil
         try await draft.apply()
-        #expect(store.contents == ["a.volume": 1, "a.b.volume": 2])
+        same(store.contents, ["a.volume": 1, "a.b.volume": 2])
     }
 
     @Test
@@ -190,7 +191,7 @@ struct DraftTests {
         }
         player.frame.x = 1
         try draft.apply()
-        #expect(store["frame"] == ["x": 1, "y": 0, "later": 1])
+        same(store["frame"], ["x": 1, "y": 0, "later": 1])
         #expect(draft.changes.names == ["frame", "volume"] && player.frame == Frame(x: 0, y: 1))
         store["frame"]?[member: "later"] = 2
         try draft.apply()
@@ -265,12 +266,12 @@ struct DraftTests {
         store["items"] = [["id": 1, "title": "one"], ["id": 3, "title": "three"]]
         store["text"] = #"{"x":0,"y":7}"#
         store["names"] = ["a", "x", "y"]
-        #expect(edges(draft.store).value == [.left: 5, .top: 9])
+        same(edges(draft.store).value, [.left: 5, .top: 9])
         try draft.apply()
-        #expect(edges(store).value == [.left: 5, .top: 9])
+        same(edges(store).value, [.left: 5, .top: 9])
         #expect(items.value.map(\.id) == [1, 3, 2] && items.value.map(\.title) == ["one", "three", "edited"])
-        #expect(text.value == Frame(x: 1, y: 7))
-        #expect(Set(Player(in: store).names) == ["a", "b", "x", "y", "d"])
+        same(text.value, Frame(x: 1, y: 7))
+        same(Set(Player(in: store).names), ["a", "b", "x", "y", "d"])
     }
 
     @Test
@@ -280,7 +281,7 @@ struct DraftTests {
         store.issueHandler = { _ in }
         let draft = store.draft()
         Player(in: draft.store).frame.y = 3
-        for _ in 0..<2 { do { try draft.apply() } catch { #expect(error.code == .unavailable) } }
+        for _ in 0..<2 { do { try draft.apply() } catch { same(error.code, .unavailable) } }
         #expect(store["frame"]?[member: "later"] == 1 && store["frame"]?[member: "y"] == 3)
     }
 
@@ -311,7 +312,7 @@ struct DraftTests {
         #expect(Player(in: draft.store).volume == 1 && draft.store.isWritable)
         backend.changeOutside("volume", to: 2, isTelling: false)
         try draft.store.refresh()
-        #expect(Player(in: draft.store).volume == 2)
+        same(Player(in: draft.store).volume, 2)
         #expect(!PreferenceStore.inMemory().readOnly().draft().store.isWritable)
     }
 
@@ -389,7 +390,7 @@ struct DraftTests {
                 case "apply":
                     let shown = drafts[index].store.contents
                     try drafts[index].apply()
-                    #expect(store.contents == shown, "apply stores what the draft shows: \(seed) \(log)")
+                    same(store.contents, shown, "apply stores what the draft shows: \(seed) \(log)")
                     stored = models[index].shown(stored)
                     models[index] = Model()
                     #expect(!drafts[index].hasChanges)
@@ -398,14 +399,14 @@ struct DraftTests {
                     models[index] = Model()
                     #expect(drafts[index].store.contents == store.contents && !drafts[index].hasChanges)
                 }
-                #expect(Self.flat(store) == stored, "\(seed) \(log)")
+                same(Self.flat(store), stored, "\(seed) \(log)")
                 for (draft, model) in zip(drafts, models) {
                     let shown = model.shown(stored)
                     guard Self.flat(draft.store) == shown else {
                         Issue.record("\(seed) \(log): \(Self.flat(draft.store)), and not \(shown)")
                         return
                     }
-                    #expect(draft.hasChanges == (shown != stored))
+                    same(draft.hasChanges, shown != stored)
                 }
             }
             for (player, last) in zip(players, lasts) {

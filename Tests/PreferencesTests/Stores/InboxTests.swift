@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @testable import Preferences
@@ -23,7 +24,7 @@ struct InboxTests {
         inbox.add([:])
         #expect(inbox["a"] == .some(nil) && inbox["b"] == .some(1) && inbox["c"] == nil)
         let batches = take()
-        #expect(batches == [["a": nil, "b": 1]])
+        same(batches, [["a": nil, "b": 1]])
     }
 
     @Test
@@ -33,9 +34,9 @@ struct InboxTests {
         inbox.addOwn()
         inbox.addOwn()
         inbox.add(["a": 3])
-        #expect(inbox["a"] == .some(3))
+        same(inbox["a"], .some(3))
         let batches = take()
-        #expect(batches == [["a": 1], ["a": 2, "own": true], ["a": 3]])
+        same(batches, [["a": 1], ["a": 2, "own": true], ["a": 3]])
     }
 
     @Test
@@ -54,7 +55,7 @@ struct InboxTests {
         inbox.add(["b": 2], at: 7)
         inbox.addOwn(at: 5)
         let batches = take()
-        #expect(batches == [["b": 1], ["a": 2, "own": true], ["b": 2]])
+        same(batches, [["b": 1], ["a": 2, "own": true], ["b": 2]])
     }
 
     /// Those without a position are in the order in which they were added.
@@ -64,7 +65,7 @@ struct InboxTests {
         inbox.add(["a": 2])
         inbox.add(["a": 3], at: 4)
         let batches = take()
-        #expect(batches == [["a": 1], ["a": 2], ["a": 3]])
+        same(batches, [["a": 1], ["a": 2], ["a": 3]])
     }
 
     /// All values were read at the revision at which the own changes were stored.
@@ -74,7 +75,7 @@ struct InboxTests {
         inbox.add(["a": 2, "b": 1], at: 5)
         inbox.addOwn(at: 5)
         let batches = take()
-        #expect(batches == [["b": 1], ["a": 2, "own": true]])
+        same(batches, [["b": 1], ["a": 2, "own": true]])
     }
 
     @Test
@@ -83,7 +84,7 @@ struct InboxTests {
         _ = inbox.next()
         #expect(inbox.isEmpty && !inbox.isDone && inbox["a"] == .some(1) && inbox.changes == ["a": 1])
         inbox.add(["a": 2])
-        #expect(inbox["a"] == .some(2))
+        same(inbox["a"], .some(2))
         let batches = take()
         #expect(batches == [["a": 2]] && inbox.isDone && inbox["a"] == nil)
     }

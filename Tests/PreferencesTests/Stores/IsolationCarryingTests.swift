@@ -1,6 +1,7 @@
 import DurableFile
 import Observation
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import Preferences
@@ -35,8 +36,8 @@ struct IsolationCarryingTests {
                     return count.value
                 }
             }
-            #expect(carried == 2)
-            #expect(count.value == 2)
+            same(carried, 2)
+            same(count.value, 2)
         }
     }
 
@@ -50,14 +51,14 @@ struct IsolationCarryingTests {
                     count.value += 1
                 }
             }.value
-            #expect(count.value == 2)
+            same(count.value, 2)
         }
     }
 
     @Test
     func carriedScopeOutlivesItsBody() async {
         let isolation = PreferenceStore.withIsolatedStores(["isolation.carried": 1]) { PreferenceStore.isolation }
-        #expect(await Elsewhere.thread.run { isolation.run { count.value } } == 1)
+        await same(Elsewhere.thread.run { isolation.run { count.value } }, 1)
     }
 
     @Test
@@ -101,7 +102,7 @@ struct IsolationCarryingTests {
             for await _ in done {}
             observation.cancel()
         }
-        #expect(seen.elements == Array(repeating: true, count: total))
+        same(seen.elements, Array(repeating: true, count: total))
     }
 
     /// The second signal of a change made off the main thread; one task sends those of all stores of the process.
@@ -132,6 +133,6 @@ struct IsolationCarryingTests {
             }
         }
         await waitUntil { seen.elements.count >= scopes.count }
-        #expect(seen.elements.sorted { $0[0] < $1[0] } == [[1, 1], [2, 2], [3, 3]])
+        same(seen.elements.sorted { $0[0] < $1[0] }, [[1, 1], [2, 2], [3, 3]])
     }
 }

@@ -1,5 +1,6 @@
 import FileTestSupport
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import Preferences
@@ -45,7 +46,7 @@ struct IsolationStressTests {
                 }
                 return await group.reduce(0, +)
             }
-            #expect(foreign == 0)
+            same(foreign, 0)
         }
     }
 
@@ -84,8 +85,8 @@ struct IsolationStressTests {
             }
             race.isDone.store(true, ordering: .releasing)
         }
-        #expect(race.mistakes.load(ordering: .relaxed) == 0)
-        #expect(shared.contents == ["stress.number": -1, "stress.text": "shared"])
+        same(race.mistakes.load(ordering: .relaxed), 0)
+        same(shared.contents, ["stress.number": -1, "stress.text": "shared"])
     }
 }
 

@@ -1,4 +1,5 @@
 import Observation
+import TestSupport
 import Testing
 
 @testable import Preferences
@@ -17,15 +18,15 @@ struct IsolationTests {
     @Test
     func scopeBeginsWithItsContentsAndEndsWithItsBody() {
         PreferenceStore.withIsolatedStores(["isolation.count": 7]) {
-            #expect(Prefs.count.value == 7)
-            #expect(PreferenceStore.standard.contents == ["isolation.count": 7])
+            same(Prefs.count.value, 7)
+            same(PreferenceStore.standard.contents, ["isolation.count": 7])
             Prefs.count.value = 8
-            #expect(Prefs.count.value == 8)
+            same(Prefs.count.value, 8)
             PreferenceStore.withIsolatedStores {
-                #expect(Prefs.count.value == 0, "the inner scope counts")
+                same(Prefs.count.value, 0, "the inner scope counts")
                 Prefs.count.value = 1
             }
-            #expect(Prefs.count.value == 8)
+            same(Prefs.count.value, 8)
             Prefs.count.reset()
             #expect(PreferenceStore.standard.contents.isEmpty)
         }
@@ -35,22 +36,22 @@ struct IsolationTests {
     func stateIsIsolatedFromTheStandardStoreAndFromOtherScopes() {
         let launches = Preference("isolation.launches", default: 0, in: .state)
         PreferenceStore.withIsolatedStores(["isolation.launches": 1]) {
-            #expect(launches.value == 0)
+            same(launches.value, 0)
             launches.value = 7
-            #expect(PreferenceStore.state.contents == ["isolation.launches": 7])
-            #expect(PreferenceStore.standard["isolation.launches"] == 1)
-            PreferenceStore.withIsolatedStores { #expect(launches.value == 0) }
+            same(PreferenceStore.state.contents, ["isolation.launches": 7])
+            same(PreferenceStore.standard["isolation.launches"], 1)
+            PreferenceStore.withIsolatedStores { same(launches.value, 0) }
         }
-        PreferenceStore.withIsolatedStores { #expect(launches.value == 0) }
+        PreferenceStore.withIsolatedStores { same(launches.value, 0) }
     }
 
     @Test
     func everySuiteHasItsOwnStore() {
         PreferenceStore.withIsolatedStores(["isolation.theme": "blue"]) {
             Prefs.theme.value = "dark"
-            #expect(Prefs.other.value == "light")
-            #expect(PreferenceStore.suite("isolation-tests").contents == ["isolation.theme": "dark"])
-            #expect(PreferenceStore.standard["isolation.theme"] == "blue")
+            same(Prefs.other.value, "light")
+            same(PreferenceStore.suite("isolation-tests").contents, ["isolation.theme": "dark"])
+            same(PreferenceStore.standard["isolation.theme"], "blue")
         }
     }
 
@@ -70,11 +71,11 @@ struct IsolationTests {
         await PreferenceStore.withIsolatedStores {
             Prefs.count.value = 5
             async let inherited = Prefs.count.value
-            await #expect(inherited == 5)
+            await same(inherited, 5)
             await withTaskGroup { group in
                 for _ in 0..<8 { group.addTask { try? Prefs.count.update { $0 += 1 } } }
             }
-            #expect(Prefs.count.value == 13)
+            same(Prefs.count.value, 13)
         }
     }
 
@@ -90,7 +91,7 @@ struct IsolationTests {
         }
         resume.finish()
         let (value, isShared) = await straggler.value
-        #expect(value == 99)
+        same(value, 99)
         #expect(!isShared, "what a test leaves running must not reach the user's store")
     }
 
@@ -103,8 +104,8 @@ struct IsolationTests {
         }
         await PreferenceStore.withIsolatedStores {
             Prefs.count.value = 2
-            #expect(await iterator.next() == 0)
-            #expect(await iterator.next() == 1)
+            await same(iterator.next(), 0)
+            await same(iterator.next(), 1)
         }
     }
 
@@ -117,7 +118,7 @@ struct IsolationTests {
             Prefs.count.value = 2
             observation.cancel()
         }
-        #expect(recorder.elements == [2])
+        same(recorder.elements, [2])
     }
 
     /// On the main actor: on another thread the repeated signal of the first set may be pending, and would deliver the second
@@ -132,7 +133,7 @@ struct IsolationTests {
                 Prefs.count.value += 1
             }
         }
-        #expect(recorder.elements == ["changed", "changed"])
+        same(recorder.elements, ["changed", "changed"])
     }
 
     @Test
@@ -149,7 +150,7 @@ struct IsolationTests {
                     throw Refusal()
                 }
             }
-            #expect(PreferenceStore.standard.contents == ["isolation.count": 2, "isolation.title": "two"])
+            same(PreferenceStore.standard.contents, ["isolation.count": 2, "isolation.title": "two"])
         }
     }
 
@@ -158,10 +159,10 @@ struct IsolationTests {
         PreferenceStore.withIsolatedStores {
             let mock = PreferenceStore.inMemory()
             Prefs.count.bound(to: mock).value = 3
-            #expect(Prefs.count.value == 0)
+            same(Prefs.count.value, 0)
             Prefs.theme.bound(to: .standard).value = "dark"
-            #expect(PreferenceStore.standard.names == ["isolation.theme"])
-            #expect(mock["isolation.count"] == 3)
+            same(PreferenceStore.standard.names, ["isolation.theme"])
+            same(mock["isolation.count"], 3)
         }
     }
 
@@ -170,14 +171,14 @@ struct IsolationTests {
         let recorder = Recorder<PreferenceError.Code>()
         PreferenceStore.withIsolatedStores(["isolation.count": "many"]) {
             PreferenceStore.standard.issueHandler = { recorder.record($0.code) }
-            #expect(Prefs.count.value == 0)
-            #expect(Prefs.count.value == 0)
+            same(Prefs.count.value, 0)
+            same(Prefs.count.value, 0)
             PreferenceStore.withIsolatedStores { PreferenceStore.standard.issueHandler = nil }
             Prefs.title.value = "none"
             PreferenceStore.standard["isolation.title"] = 1
-            #expect(Prefs.title.value == "none")
+            same(Prefs.title.value, "none")
         }
-        #expect(recorder.elements == [.unreadable, .unreadable])
+        same(recorder.elements, [.unreadable, .unreadable])
     }
 
     @Test(arguments: 0..<2)
@@ -185,12 +186,12 @@ struct IsolationTests {
         let count = Preference("isolation.count", default: 0, in: overStandard)
         let layer = Preference("isolation.layer", default: 0, in: overStandard)
         PreferenceStore.withIsolatedStores(["isolation.count": 4]) {
-            #expect(count.value == 4)
-            #expect(layer.value == 1, "layers of one's own stay what they are")
+            same(count.value, 4)
+            same(layer.value, 1, "layers of one's own stay what they are")
             Prefs.count.value = 5
-            #expect(count.value == 5)
+            same(count.value, 5)
             let nested = PreferenceStore.layered([overStandard])
-            #expect(nested["isolation.count"] == 5)
+            same(nested["isolation.count"], 5)
         }
     }
 
@@ -198,13 +199,13 @@ struct IsolationTests {
     func layeredStoreMadeInAScopeIsNotTiedToIt() {
         let layered = PreferenceStore.withIsolatedStores(["isolation.count": 4]) {
             let layered = PreferenceStore.layered([.suite("isolation-tests"), .standard])
-            #expect(layered["isolation.count"] == 4)
+            same(layered["isolation.count"], 4)
             return layered
         }
         PreferenceStore.withIsolatedStores {
-            #expect(layered["isolation.count"] == nil)
+            same(layered["isolation.count"], nil)
             layered["isolation.flag"] = true
-            #expect(PreferenceStore.suite("isolation-tests").contents == ["isolation.flag": true])
+            same(PreferenceStore.suite("isolation-tests").contents, ["isolation.flag": true])
         }
     }
 

@@ -1,6 +1,7 @@
 import DurableFile
 import FaultTestSupport
 import PreferencesTesting
+import TestSupport
 import Testing
 
 @testable import Preferences
@@ -22,7 +23,7 @@ struct IssueHandlerTests {
             events.record("end \(error.name ?? "")")
         }
         Preference("first", default: 0, in: store).value = 1
-        #expect(events.elements == ["begin first", "end first", "begin second", "end second"])
+        same(events.elements, ["begin first", "end first", "begin second", "end second"])
     }
 
     @Test
@@ -44,7 +45,7 @@ struct IssueHandlerTests {
             }
         }
         Preference("name", default: 0, in: store).value = 1
-        #expect(depth.elements == [1, 1, 1, 1, 1])
+        same(depth.elements, [1, 1, 1, 1, 1])
         store.issueHandler = nil
         other.issueHandler = nil
     }
@@ -58,11 +59,11 @@ struct IssueHandlerTests {
             Preference("name", default: 0, in: store).value += 1
         }
         Preference("name", default: 0, in: store).value = 1
-        #expect(calls.elements.count == FeedbackDepth.limit + 1)
+        same(calls.elements.count, FeedbackDepth.limit + 1)
         let count = calls.elements.count
         backend.failNext(.apply, count: 0)
         Preference("name", default: 0, in: store).value = 1
-        #expect(calls.elements.count == count, "the store goes on")
+        same(calls.elements.count, count, "the store goes on")
         store.issueHandler = nil
     }
 

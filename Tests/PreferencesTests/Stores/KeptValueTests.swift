@@ -1,6 +1,7 @@
 import DurableFile
 import FileTestSupport
 import PreferencesTesting
+import TestSupport
 import Testing
 
 @testable import Preferences
@@ -123,8 +124,8 @@ struct KeptValueTests {
         frame.value.x = 7
         backend.open { [stored] in $0.external = ["frame": stored] }
         try store.load()
-        #expect(backend["frame"] == ["x": 7, "width": 300, "isZoomed": true])
-        #expect(frame.value == Frame(x: 7, width: 300))
+        same(backend["frame"], ["x": 7, "width": 300, "isZoomed": true])
+        same(frame.value, Frame(x: 7, width: 300))
     }
 
     @Test
@@ -138,10 +139,8 @@ struct KeptValueTests {
         backend.open { $0.refused = "volume" }
         try store.load()
         #expect(theme.value == "dark" && volume.value == 3 && level.value == 2)
-        #expect(backend["level"] == 2)
-        #expect(
-            issues.elements.last.map { [$0.code, $0.name as Any].description } == "[managed, Optional(\"volume\")]"
-        )
+        same(backend["level"], 2)
+        same(issues.elements.last.map { [$0.code, $0.name as Any].description }, "[managed, Optional(\"volume\")]")
     }
 
     @Test
@@ -150,7 +149,7 @@ struct KeptValueTests {
         let (store, _) = store(over: backend)
         let volume = Preference("volume", default: 5, in: store)
         let theme = Preference("theme", default: "light", in: store)
-        #expect(theme.value == "light")
+        same(theme.value, "light")
         volume.value = 7
         backend.open { $0.failingChanges = 1 }
         #expect(throws: PreferenceError.self) { try store.load() }
@@ -164,7 +163,7 @@ struct KeptValueTests {
         let (store, _) = store(over: backend)
         let volume = Preference("volume", default: 5, in: store)
         volume.value = 7
-        #expect(volume.value == 7)
+        same(volume.value, 7)
         #expect(throws: PreferenceError.self) { try store.flush() }
     }
 
@@ -177,7 +176,7 @@ struct KeptValueTests {
         store["frame"] = ["x": 7, "width": 100]
         backend.open()
         try store.load()
-        #expect(backend["frame"] == ["x": 7, "width": 100])
+        same(backend["frame"], ["x": 7, "width": 100])
     }
 
     @Test
@@ -188,7 +187,7 @@ struct KeptValueTests {
         frame.value.x = 7
         backend.open()
         try store.load()
-        #expect(backend["frame"] == ["x": 7, "width": 100])
+        same(backend["frame"], ["x": 7, "width": 100])
     }
 
     @Test
@@ -200,7 +199,7 @@ struct KeptValueTests {
         Preference<Frame?>("json", coding: .json, in: store).value = Frame(x: 7)
         backend.open()
         try store.load()
-        #expect(backend["native"] == ["x": 7, "width": 100, "isZoomed": true])
+        same(backend["native"], ["x": 7, "width": 100, "isZoomed": true])
         guard case .data(let data) = backend["json"] else { throw CancellationError() }
         #expect(String(decoding: data, as: UTF8.self).contains("isZoomed"))
     }
@@ -216,7 +215,7 @@ struct KeptValueTests {
                     if thread == 0 { frame[\.x].value = number } else { frame[\.width].value = number }
                 }
             }
-            #expect(frame.value == Frame(x: 5, width: 5))
+            same(frame.value, Frame(x: 5, width: 5))
         }
     }
 
@@ -234,7 +233,7 @@ struct KeptValueTests {
         let seen = Recorder<String>()
         let observation = token.observe { seen.record("\($0.old) → \($0.new)") }
         for _ in 1...3 { token.value = "a" }
-        #expect(seen.elements == ["none → a"])
+        same(seen.elements, ["none → a"])
         withExtendedLifetime(observation) {}
     }
 
@@ -267,9 +266,9 @@ struct KeptValueTests {
         writable.issueHandler = { _ in }
         core.withLock { $0 = store.resolved.core }
         let found: Int? = try Preference("x", default: 0, in: store).read()
-        #expect(found == 3)
+        same(found, 3)
         // The opening reads the candidates, too, for the notification of the change.
-        #expect(steps.elements.prefix(2) == ["reads while closed", "opens"])
-        #expect(steps.elements.suffix(2) == ["has opened", "reads while open"])
+        same(steps.elements.prefix(2), ["reads while closed", "opens"])
+        same(steps.elements.suffix(2), ["has opened", "reads while open"])
     }
 }

@@ -2,6 +2,7 @@ import DurableFile
 import FaultTestSupport
 import FileTestSupport
 import PreferencesTesting
+import TestSupport
 import Testing
 
 @testable import Preferences
@@ -36,8 +37,8 @@ struct LayeredStoreTests {
     @Test
     func nothingStoredIsTheDefault() throws {
         let volume = Preference("volume", default: 5, in: Layers().store)
-        #expect(volume.value == 5)
-        #expect(volume.source == .default)
+        same(volume.value, 5)
+        same(volume.source, .default)
         #expect(!volume.isSet)
     }
 
@@ -57,14 +58,14 @@ struct LayeredStoreTests {
         let user = FaultInjectingBackend()
         let store = PreferenceStore.layered([managed, PreferenceStore(backend: user)])
         try await Preference("b", default: 0, in: store).write(1)
-        #expect(Preference("a", default: 0, in: store).value == 1)
+        same(Preference("a", default: 0, in: store).value, 1)
         try await store.flush()
         try await store.migrate(to: 1, steps: [PreferenceMigration(1) { _ in }])
         user.failNext(.sync)
         await #expect(throws: PreferenceError.self) { try await store.flush() }
         try await #require(managed.core.layers.layers.first).source.flush(suspending: StoreCall(.flush))
         #expect(!fileSystem.calls.contains { ["fsync", "fdatasync", "write", "rename", "flock"].contains($0) })
-        #expect(try folder.names() == ["managed.jsonl"])
+        try same(folder.names(), ["managed.jsonl"])
     }
 
     @Test
@@ -84,10 +85,10 @@ struct LayeredStoreTests {
         try set(3, for: "volume", in: layers.managed)
         for store in [layers.store, .layered([layers.user, .layered([layers.system, layers.managed])])] {
             let volume = Preference("volume", default: 5, in: store)
-            #expect(volume.value == 3)
+            same(volume.value, 3)
             #expect(volume.source.name == "managed" && volume.isManaged)
             let error = #expect(throws: PreferenceError.self) { try volume.write(1) }
-            #expect(error?.code == .managed)
+            same(error?.code, .managed)
         }
         let theme = Preference("theme", default: "light", in: layers.store)
         #expect(theme.value == "dark" && !theme.isManaged)
@@ -119,11 +120,11 @@ struct LayeredStoreTests {
         #expect(volume.value == 7 && volume.isManaged)
         for _ in 1...2 {
             let error = #expect(throws: PreferenceError.self) { try volume.write(1) }
-            #expect(error?.code == .managed)
+            same(error?.code, .managed)
             #expect(throws: PreferenceError.self) { try volume.update { $0 += 1 } }
         }
-        #expect(issues.elements == [.unavailable], "once")
-        #expect(user["volume"] == 7)
+        same(issues.elements, [.unavailable], "once")
+        same(user["volume"], 7)
         backend.failNext(.load, count: 0)
         let other = Preference("other", default: 0, in: store)
         try other.write(1)
@@ -144,11 +145,11 @@ struct LayeredStoreTests {
             let store = PreferenceStore(backend: FileBackend(path: path, isReadOnly: isReadOnly, watcher: nil))
             let issues = Recorder<PreferenceError>()
             store.issueHandler = { issues.record($0) }
-            #expect(store["a"] == 1)
+            same(store["a"], 1)
             return issues.elements
         }
-        #expect(try issues(isReadOnly: true).map(\.code) == [.damaged])
-        #expect(try issues(isReadOnly: true).first?.message.contains("line 2 of \(path)") == true)
+        try same(issues(isReadOnly: true).map(\.code), [.damaged])
+        try same(issues(isReadOnly: true).first?.message.contains("line 2 of \(path)"), true)
         // In a user's file the line may still be in the process of being written.
         #expect(try issues(isReadOnly: false).isEmpty)
     }
@@ -161,8 +162,8 @@ struct LayeredStoreTests {
         let volume = Preference("volume", default: 5, in: layers.store)
         let observation = volume.observe { _ in }
         try set(3, for: "volume", in: layers.user)
-        #expect(issues.elements.count == 1)
-        #expect(issues.elements.first?.message.contains("\"arguments\"") == true, "\(issues.elements)")
+        same(issues.elements.count, 1)
+        same(issues.elements.first?.message.contains("\"arguments\""), true, "\(issues.elements)")
         withExtendedLifetime(observation) {}
     }
 
@@ -171,8 +172,8 @@ struct LayeredStoreTests {
         let layers = Layers(arguments: ["program", flag, text, "--verbose", "file"], environment: ["APP_VOLUME": "1"])
         try set(3, for: "volume", in: layers.user)
         let volume = Preference("volume", default: 5, in: layers.store)
-        #expect(volume.value == Int(text))
-        #expect(volume.source.name == "arguments")
+        same(volume.value, Int(text))
+        same(volume.source.name, "arguments")
         #expect(volume.isSet, "the writable layer has one too")
     }
 
@@ -180,9 +181,9 @@ struct LayeredStoreTests {
     func environmentIsSpelledInCapitals() throws {
         let layers = Layers(environment: ["APP_EDITOR_FONT_SIZE": "12.5", "APPX": "1", "OTHER_A": "1"])
         let size = Preference("editor.font-size", default: 10.0, in: layers.store)
-        #expect(size.value == 12.5)
-        #expect(size.source.name == "environment")
-        #expect(layers.store["editor.font-size"] == "12.5")
+        same(size.value, 12.5)
+        same(size.source.name, "environment")
+        same(layers.store["editor.font-size"], "12.5")
         #expect(layers.store.names.isEmpty)
     }
 
@@ -192,8 +193,8 @@ struct LayeredStoreTests {
             arguments: ["-flag", "YES", "-list", "[\"a\",\"b\"]", "-text", "5", "-date", "2026-11-20T22:00:00Z"]
         )
         #expect(Preference("flag", default: false, in: layers.store).value)
-        #expect(Preference("list", default: [String](), in: layers.store).value == ["a", "b"])
-        #expect(Preference("text", default: "", in: layers.store).value == "5")
+        same(Preference("list", default: [String](), in: layers.store).value, ["a", "b"])
+        same(Preference("text", default: "", in: layers.store).value, "5")
     }
 
     @Test
@@ -203,14 +204,14 @@ struct LayeredStoreTests {
         let issues = Recorder<PreferenceError>()
         layers.store.issueHandler = { issues.record($0) }
         let volume = Preference("volume", default: 5, in: layers.store)
-        #expect(volume.value == 3)
-        #expect(volume.value == 3)
-        #expect(issues.elements.count == 1)
-        #expect(issues.elements.first?.description.contains("loud") == true)
-        #expect(issues.elements.first?.description.contains("arguments") == true)
-        #expect(volume.source == .store)
+        same(volume.value, 3)
+        same(volume.value, 3)
+        same(issues.elements.count, 1)
+        same(issues.elements.first?.description.contains("loud"), true)
+        same(issues.elements.first?.description.contains("arguments"), true)
+        same(volume.source, .store)
         try set(4, for: "volume", in: layers.user)
-        #expect(volume.value == 4)
+        same(volume.value, 4)
     }
 
     @Test
@@ -220,12 +221,12 @@ struct LayeredStoreTests {
                 let layers = Layers()
                 let volume = Preference("volume", default: 0, in: layers.store)
                 try set(1, for: "volume", in: layers.all[below].1)
-                #expect(volume.value == 1)
-                #expect(volume.source.name == source(other))
+                same(volume.value, 1)
+                same(volume.source.name, source(other))
                 try set(2, for: "volume", in: layers.all[index].1)
-                #expect(volume.value == (index <= below ? 2 : 1), "\(name) over \(other)")
+                same(volume.value, index <= below ? 2 : 1, "\(name) over \(other)")
                 try set(nil, for: "volume", in: layers.all[index].1)
-                #expect(volume.value == (index == below ? 0 : 1), "\(other) is uncovered")
+                same(volume.value, index == below ? 0 : 1, "\(other) is uncovered")
             }
         }
     }
@@ -245,8 +246,8 @@ struct LayeredStoreTests {
                     try set(chosen(layer).map { .integer(Int64($0)) }, for: "volume", in: store)
                 }
                 let volume = Preference("volume", default: 0, in: layers.store)
-                #expect(volume.value == 2, "\(name) over \(names[lower])")
-                #expect(volume.source.name == source(name))
+                same(volume.value, 2, "\(name) over \(names[lower])")
+                same(volume.source.name, source(name))
             }
         }
     }
@@ -263,7 +264,7 @@ struct LayeredStoreTests {
         try set(9, for: "volume", in: layers.managed)
         try set(8, for: "volume", in: layers.system)
         try set(nil, for: "volume", in: layers.managed)
-        #expect(seen.elements == [[2, 1], [1, 9], [9, 8]])
+        same(seen.elements, [[2, 1], [1, 9], [9, 8]])
         withExtendedLifetime(observation) {}
     }
 
@@ -274,12 +275,12 @@ struct LayeredStoreTests {
         let volume = Preference("volume", default: 0, in: layers.store)
         #expect(volume.source.isManaged)
         let error = #expect(throws: PreferenceError.self) { try volume.write(1) }
-        #expect(error?.code == .managed)
+        same(error?.code, .managed)
         let issues = Recorder<PreferenceError>()
         layers.store.issueHandler = { issues.record($0) }
         volume.value = 2
-        #expect(issues.elements.map(\.code) == [.managed])
-        #expect(volume.value == 9)
+        same(issues.elements.map(\.code), [.managed])
+        same(volume.value, 9)
         #expect(layers.user.names.isEmpty)
     }
 
@@ -289,10 +290,10 @@ struct LayeredStoreTests {
         try set(10, for: "volume", in: layers.system)
         let volume = Preference("volume", default: 0, in: layers.store)
         try volume.update { $0 += 1 }
-        #expect(layers.user["volume"] == 11)
-        #expect(layers.system["volume"] == 10)
+        same(layers.user["volume"], 11)
+        same(layers.system["volume"], 10)
         volume.reset()
-        #expect(volume.value == 10)
+        same(volume.value, 10)
     }
 
     @Test
@@ -304,20 +305,20 @@ struct LayeredStoreTests {
         try volume.write(1)
         try volume.write(2)
         #expect(volume.value == 9 && layers.user["volume"] == 2)
-        #expect(issues.elements.map(\.code) == [.hidden])
-        #expect(issues.elements.first?.name == "volume")
-        #expect(issues.elements.first?.message.contains("the layer \"arguments\" has another one") == true)
+        same(issues.elements.map(\.code), [.hidden])
+        same(issues.elements.first?.name, "volume")
+        same(issues.elements.first?.message.contains("the layer \"arguments\" has another one"), true)
         layers.store["size"] = 3
-        #expect(issues.elements.last?.message.contains("\"environment\"") == true)
+        same(issues.elements.last?.message.contains("\"environment\""), true)
         // An argument that can't be read hides nothing, because readers skip it; it is an issue itself.
         let speed = Preference("speed", default: 0, in: layers.store)
-        #expect(speed.value == 0)
+        same(speed.value, 0)
         try speed.write(4)
-        #expect(speed.value == 4)
-        #expect(issues.elements.map(\.code).filter { $0 == .hidden }.count == 2)
+        same(speed.value, 4)
+        same(issues.elements.map(\.code).filter { $0 == .hidden }.count, 2)
         layers.user["volume"] = 7
         layers.store["volume"] = nil
-        #expect(issues.elements.map(\.code).filter { $0 == .hidden }.count == 2)
+        same(issues.elements.map(\.code).filter { $0 == .hidden }.count, 2)
     }
 
     /// An argument must not be stored permanently.
@@ -328,7 +329,7 @@ struct LayeredStoreTests {
         try set(3, for: "volume", in: layers.system)
         let volume = Preference("volume", default: 0, in: layers.store)
         try volume.update { $0 += 1 }
-        #expect(layers.user["volume"] == 4)
+        same(layers.user["volume"], 4)
         let read = try layers.store.transaction { transaction in
             transaction[volume] += 1
             return (transaction["volume"], transaction.contents, transaction.names)
@@ -360,7 +361,7 @@ struct LayeredStoreTests {
     func storeWithoutAWritableLayerRefusesWrites() throws {
         let store = PreferenceStore.layered([.arguments(["-a", "1"])])
         let error = #expect(throws: PreferenceError.self) { try Preference("a", default: 0, in: store).write(2) }
-        #expect(error?.code == .readOnly)
+        same(error?.code, .readOnly)
     }
 
     @Test
@@ -372,13 +373,13 @@ struct LayeredStoreTests {
         let layers = PreferenceStore.layered([.inMemory(), .layered([.inMemory(), file])])
         let (above, own) = (Recorder<PreferenceError>(), Recorder<PreferenceError>())
         layers.issueHandler = { above.record($0) }
-        #expect(layers["volume"] == 3)
-        #expect(above.elements.map(\.code) == [.damaged])
+        same(layers["volume"], 3)
+        same(above.elements.map(\.code), [.damaged])
         file.issueHandler = { own.record($0) }
         try folder.append("damaged, too\n", to: "preferences.jsonl")
         file["volume"] = 4
-        #expect(above.elements.count == 1)
-        #expect(own.elements.map(\.code) == [.damaged])
+        same(above.elements.count, 1)
+        same(own.elements.map(\.code), [.damaged])
     }
 
     @Test
@@ -391,6 +392,6 @@ struct LayeredStoreTests {
             transaction["own"] = nil
             #expect(transaction.contents == ["k": 2] && transaction.names == ["k"])
         }
-        #expect(store.contents == ["k": 2])
+        same(store.contents, ["k": 2])
     }
 }

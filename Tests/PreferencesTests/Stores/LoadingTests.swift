@@ -1,6 +1,7 @@
 import DurableFile
 import FileTestSupport
 import Observation
+import TestSupport
 import Testing
 
 @testable import Preferences
@@ -17,9 +18,9 @@ struct LoadingTests {
         let countAbove = count.bound(to: above)
         let seen = Recorder<Int>()
         let observations = [count, countAbove].map { $0.observe { seen.record($0.new) } }
-        #expect(count.value == 0)
-        #expect(countAbove.value == 0)
-        #expect(issues.elements.map(\.code) == [.unavailable])
+        same(count.value, 0)
+        same(countAbove.value, 0)
+        same(issues.elements.map(\.code), [.unavailable])
         let tracked = Recorder<Int>()
         withObservationTracking {
             _ = countAbove.value
@@ -28,11 +29,11 @@ struct LoadingTests {
         }
 
         store["other"] = 1
-        #expect(count.value == 5)
-        #expect(countAbove.value == 5)
-        #expect(seen.elements == [5, 5])
-        #expect(tracked.elements == [5])
-        #expect(issues.elements.count == 1)
+        same(count.value, 5)
+        same(countAbove.value, 5)
+        same(seen.elements, [5, 5])
+        same(tracked.elements, [5])
+        same(issues.elements.count, 1)
         withExtendedLifetime(observations) {}
     }
 
@@ -48,7 +49,7 @@ struct LoadingTests {
                 let count = Preference("\(thread % 2)", default: 0, in: store)
                 if count.value != 7 || count.value != 7 || store["\(thread)"] != 7 { wrong.next() }
             }
-            #expect(wrong.value == 0)
+            same(wrong.value, 0)
         }
     }
 
@@ -71,6 +72,6 @@ struct LoadingTests {
             }
             isDone.withLock { $0 = true }
         }
-        #expect(missed.value == 0)
+        same(missed.value, 0)
     }
 }

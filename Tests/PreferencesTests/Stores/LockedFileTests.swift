@@ -1,6 +1,7 @@
 import DurableFile
 import FaultTestSupport
 import FileTestSupport
+import TestSupport
 import Testing
 
 @testable import Preferences
@@ -71,14 +72,14 @@ struct LockedFileTests {
                 codes.record(error.code)
             }
         }
-        #expect(codes.elements == Array(repeating: .busy, count: 4), "while the first one still waits")
+        same(codes.elements, Array(repeating: .busy, count: 4), "while the first one still waits")
         #expect(issues.elements.isEmpty)
         gate.signal { $0 = true }
         await eventually { ends.value == 1 }
-        #expect(issues.elements.map(\.code) == [.busy])
+        same(issues.elements.map(\.code), [.busy])
         unlock()
         try await store.write(6, for: "volume")
-        #expect(store.contents == ["volume": 6])
+        same(store.contents, ["volume": 6])
     }
 
     @Test
@@ -99,13 +100,13 @@ struct LockedFileTests {
         let calls = try #require(store.core.layers.waitingSource).state.withLock { $0.calls }
         await eventually { calls.count == many - 1 }
         await Task { for _ in 0..<1000 { await Task.yield() } }.value
-        #expect(calls.count == many - 1, "all of them still wait")
-        #expect(store["volume"] == 3, "an open store is read without waiting")
+        same(calls.count, many - 1, "all of them still wait")
+        same(store["volume"], 3, "an open store is read without waiting")
         writers[many - 1].cancel()
         await expectError(.unavailable) { try await writers[many - 1].value }
         unlock()
         for writer in writers.dropLast() { try await writer.value }
-        #expect(store.contents.count == many)
+        same(store.contents.count, many)
         #expect(issues.elements.isEmpty)
     }
 
@@ -115,7 +116,7 @@ struct LockedFileTests {
         let store = try lockedStore(waiting: .milliseconds(100))
         let writers = (0..<8).map { index in Task { try await store.write(.integer(index), for: "volume") } }
         for writer in writers { await expectError(.busy) { try await writer.value } }
-        #expect(store["volume"] == 3)
+        same(store["volume"], 3)
     }
 
     @Test
@@ -125,7 +126,7 @@ struct LockedFileTests {
         await Task { volume.value = 4 }.value
         let issue = try #require(issues.elements.first)
         #expect(issues.elements.count == 1 && issue.code == .misuse && issue.message.contains("try await write(_:)"))
-        #expect(volume.value == 4)
+        same(volume.value, 4)
         #expect(try SystemFileSystem().lock(holder))
         await Task { volume.value = 5 }.value
         #expect(volume.value == 5 && issues.elements.count == 1)
@@ -158,10 +159,10 @@ struct LockedFileTests {
             value = -1
         }
         #expect(throws: PreferenceError.self) { try volume.update(body) }
-        #expect(runs.value == 1)
+        same(runs.value, 1)
         // A task may have waited for a thread, so its body runs a few times.
         await expectError(.conflict) { try await volume.update(body) }
         await expectError(.conflict) { try await store.transaction { try body(&$0[volume]) } }
-        #expect(runs.value == 1 + 2 * 16)
+        same(runs.value, 1 + 2 * 16)
     }
 }

@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @testable import Preferences
@@ -38,8 +39,8 @@ struct MemoryStoreTests {
         try withTemporaryFolder { folder in
             let file = try PreferenceStore.file(at: folder.appending(path: "preferences.jsonl"))
             let code = outcome(file)
-            #expect(outcome(memory) == code)
-            #expect(memory["other"] == (code == nil ? 1 : nil))
+            same(outcome(memory), code)
+            same(memory["other"], code == nil ? 1 : nil)
         }
     }
 }

@@ -1,5 +1,6 @@
 import DurableFile
 import FileTestSupport
+import TestSupport
 import Testing
 
 @testable import Preferences
@@ -48,7 +49,7 @@ struct MisuseTests {
                 value += 1
             }
         }
-        #expect(issues.elements.map(\.code) == [.misuse])
+        same(issues.elements.map(\.code), [.misuse])
     }
 
     @Test
@@ -61,7 +62,7 @@ struct MisuseTests {
         #expect(error?.code == .misuse && scope["a.volume"] == 3)
         let renamed = Preference("brightness", default: 0, .formerly("light"), in: store)
         #expect(throws: PreferenceError.self) { try renamed.update { _ in try store.transaction { $0["light"] = 9 } } }
-        #expect(store.contents == ["volume": 3])
+        same(store.contents, ["volume": 3])
     }
 
     @Test
@@ -88,7 +89,7 @@ struct MisuseTests {
             }
             #expect(error?.code == .misuse && runs.value == 1)
         }
-        #expect(store["volume"] == 5, "the body's own sets aren't part of the transaction")
+        same(store["volume"], 5, "the body's own sets aren't part of the transaction")
     }
 
     @Test
@@ -102,7 +103,7 @@ struct MisuseTests {
             try other.update { $0 += 1 }
             t[volume] += 1
         }
-        #expect(store.contents == ["volume": 5, "other": 4])
+        same(store.contents, ["volume": 5, "other": 4])
         let elsewhere = Preference("volume", default: 0, in: .inMemory())
         try volume.update { value in
             try elsewhere.update { $0 += 1 }
@@ -130,7 +131,7 @@ struct MisuseTests {
             if otherVolume.value != 9 { try other.write(9) }
             t["third"] = 1
         }
-        #expect(store.contents == ["volume": 9, "other": 9, "third": 1])
+        same(store.contents, ["volume": 9, "other": 9, "third": 1])
         withExtendedLifetime(observation) {}
     }
 
@@ -149,7 +150,7 @@ struct MisuseTests {
         box.withLock { $0 = limited }
         let error = #expect(throws: PreferenceError.self) { try limited.write(9) }
         #expect(error?.code == .misuse && error?.name == "volume")
-        #expect(store["volume"] == 3)
+        same(store["volume"], 3)
         box.withLock { $0 = nil }
     }
 
@@ -158,8 +159,8 @@ struct MisuseTests {
         let box = Lock<Preference<Int>?>(nil)
         let limited = Preference("volume", default: 0, .check { $0 > box.withLock { $0 }?.value ?? 0 }, in: store)
         box.withLock { $0 = limited }
-        #expect(limited.value == 0)
-        #expect(issues.elements.first?.code == .misuse)
+        same(limited.value, 0)
+        same(issues.elements.first?.code, .misuse)
         box.withLock { $0 = nil }
     }
 
@@ -180,7 +181,7 @@ struct MisuseTests {
         Odd.box.withLock { $0 = coded }
         defer { Odd.box.withLock { $0 = nil } }
         let error = #expect(throws: PreferenceError.self) { try coded.write(Odd()) }
-        #expect(error?.code == .misuse)
-        #expect(store["volume"] == 3)
+        same(error?.code, .misuse)
+        same(store["volume"], 3)
     }
 }

@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @testable import Preferences
@@ -21,7 +22,7 @@ struct NodeTableTests {
                     )
                 )
                 let removed = table.remove { chosen.contains(ObjectIdentifier($0)) }
-                #expect(Set(removed.map { ObjectIdentifier($0.node) }) == chosen)
+                same(Set(removed.map { ObjectIdentifier($0.node) }), chosen)
                 model = model.filter { !chosen.contains(ObjectIdentifier($0.value)) }
             case 1..<50: #expect(table[name] === model[name])
             default:
@@ -29,12 +30,12 @@ struct NodeTableTests {
                 #expect(model[name] == nil || model[name] === node)
                 model[name] = node
             }
-            #expect(table.count == model.count)
+            same(table.count, model.count)
         }
         for name in names { #expect(table[name] === model[name]) }
-        #expect(
-            Dictionary(uniqueKeysWithValues: table.entries.map { ($0.name, ObjectIdentifier($0.node)) })
-                == model.mapValues(ObjectIdentifier.init)
+        same(
+            Dictionary(uniqueKeysWithValues: table.entries.map { ($0.name, ObjectIdentifier($0.node)) }),
+            model.mapValues(ObjectIdentifier.init)
         )
     }
 
@@ -57,13 +58,13 @@ struct NodeTableTests {
         var table = NodeTable()
         for number in 0..<10_000 { _ = table.node(of: "\(number)") }
         let kept = try #require(table["5"])
-        #expect(table.remove { $0 !== kept }.count == 9_999)
+        same(table.remove { $0 !== kept }.count, 9_999)
         #expect(table["5"] === kept && table["6"] == nil)
-        #expect(try placeCount(table) == 8)
-        #expect(table.remove { _ in true }.count == 1)
+        try same(placeCount(table), 8)
+        same(table.remove { _ in true }.count, 1)
         #expect(table["5"] == nil && table.count == 0)
         _ = table.node(of: "5")
-        #expect(try placeCount(table) == 8)
+        try same(placeCount(table), 8)
     }
 
     private func placeCount(_ table: NodeTable) throws -> Int {

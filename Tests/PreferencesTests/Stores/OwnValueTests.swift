@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @testable import Preferences
@@ -29,11 +30,11 @@ struct OwnValueTests {
             for name in records[2...] { store[name] = 1 }
             try store.migrate(to: 1, steps: steps)
             store.removeAll()
-            #expect(store.names == ["preferences.imported", "preferences.version"])
+            same(store.names, ["preferences.imported", "preferences.version"])
             store["volume"] = 7
             try store.migrate(to: 1, steps: steps)
-            #expect(store["volume"] == 7)
-            #expect(base["volume"] == (isScoped ? 4 : 7))
+            same(store["volume"], 7)
+            same(base["volume"], isScoped ? 4 : 7)
         }
     }
 
@@ -45,7 +46,7 @@ struct OwnValueTests {
                 ["old": 5].merging(hasDestination ? ["new": 6] : [:]) { $1 }
             )
             Preference("new", default: 0, in: store).migrate(from: "old")
-            #expect(own.contents == ["new": hasDestination ? 6 : 5].merging(hasDestination ? ["old": 5] : [:]) { $1 })
+            same(own.contents, ["new": hasDestination ? 6 : 5].merging(hasDestination ? ["old": 5] : [:]) { $1 })
         }
         let (source, ownSource) = store(over: ["old": 2], ["old": 5])
         let (target, ownTarget) = store(over: ["new": 1])
@@ -63,7 +64,7 @@ struct OwnValueTests {
         let steps: [PreferenceMigration] = [.init(2) { $0["color"] = $0["colour"] }]
         #expect(try store.migrate(to: 2, steps: steps, dryRun: true).names.contains("color"))
         try store.migrate(to: 2, steps: steps)
-        #expect(own.contents == ["colour": "red", "color": "red", "preferences.version": 2])
+        same(own.contents, ["colour": "red", "color": "red", "preferences.version": 2])
     }
 
     @Test
@@ -75,11 +76,11 @@ struct OwnValueTests {
             return t[volume]
         }
         #expect(read == volume.value && read == 3)
-        #expect(own.contents == [:])
+        same(own.contents, [:])
         let afterUnset = try store.transaction { t in
             t["volume"] = nil
             return t["volume"]
         }
-        #expect(afterUnset == store["volume"])
+        same(afterUnset, store["volume"])
     }
 }

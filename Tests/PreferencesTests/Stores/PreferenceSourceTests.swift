@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @testable import Preferences
@@ -14,15 +15,15 @@ struct PreferenceSourceTests {
 
     @Test
     func layerOfAReservedNameIsNotEqualToThatSource() {
-        #expect(source(.inMemory()) == .default)
-        #expect(source(.inMemory(["volume": 1])) == .store)
+        same(source(.inMemory()), .default)
+        same(source(.inMemory(["volume": 1])), .store)
         for name in ["default", "store"] {
             let odd = source(layer(name))
             #expect(odd.name == name && odd.description == name)
             #expect(odd != .default && odd != .store)
-            #expect(Set([odd, .default, .store]).count == 3)
+            same(Set([odd, .default, .store]).count, 3)
         }
-        #expect(source(layer("a")) == source(layer("a"), .inMemory()))
+        same(source(layer("a")), source(layer("a"), .inMemory()))
         #expect(source(layer("a")) != source(layer("b")))
         #expect(source(layer("a")) != source(layer("a", isManaged: true)))
     }

@@ -2,6 +2,7 @@ import DurableFile
 import FaultTestSupport
 import FileTestSupport
 import PreferencesTesting
+import TestSupport
 import Testing
 
 @testable import Preferences
@@ -31,7 +32,7 @@ struct ReadOnlyStoreTests {
             let fleet = Fleet(in: Self.layered(over: store))
             let seen = Lock<[Int]>([])
             let observation = fleet.$rateLimit.observe { change in seen.withLock { $0.append(change.new) } }
-            #expect(fleet.$rateLimit.source == .default)
+            same(fleet.$rateLimit.source, .default)
             store["rateLimit"] = 1
             #expect(fleet.rateLimit == 1 && fleet.$rateLimit.source == .store)
             store["group.eu.rateLimit"] = 2
@@ -43,12 +44,12 @@ struct ReadOnlyStoreTests {
             store["group.us.rateLimit"] = 9
             store["group.eu.rateLimit"] = 4
             store["rateLimit"] = 5
-            #expect(fleet.rateLimit == 3)
+            same(fleet.rateLimit, 3)
             store["host.web-3.rateLimit"] = nil
-            #expect(fleet.rateLimit == 4)
+            same(fleet.rateLimit, 4)
             store["group.eu.rateLimit"] = nil
-            #expect(fleet.rateLimit == 5)
-            #expect(seen.withLock { $0 } == [1, 2, 3, 4, 5])
+            same(fleet.rateLimit, 5)
+            same(seen.withLock { $0 }, [1, 2, 3, 4, 5])
             observation.cancel()
         }
     }
@@ -62,12 +63,12 @@ struct ReadOnlyStoreTests {
         let fleet = Fleet(in: layered)
         fleet.isNew = true
         fleet.rateLimit = 7
-        #expect(store.contents == ["group.eu.rateLimit": 2, "isNew": true, "rateLimit": 7])
-        #expect(fleet.rateLimit == 2, "the group decides")
-        #expect(issues.withLock { $0 } == [.hidden])
+        same(store.contents, ["group.eu.rateLimit": 2, "isNew": true, "rateLimit": 7])
+        same(fleet.rateLimit, 2, "the group decides")
+        same(issues.withLock { $0 }, [.hidden])
         // The layers above are ignored: a group's value is never stored for all.
         try fleet.$rateLimit.update { $0 += 1 }
-        #expect(store["rateLimit"] == 8)
+        same(store["rateLimit"], 8)
     }
 
     @Test
@@ -76,10 +77,10 @@ struct ReadOnlyStoreTests {
         let fleet = Fleet(in: store.readOnly())
         #expect(fleet.rateLimit == 1 && fleet.$rateLimit.source.name == "read-only")
         let error = #expect(throws: PreferenceError.self) { try fleet.$rateLimit.write(2) }
-        #expect(error?.code == .readOnly)
-        #expect(store["rateLimit"] == 1)
+        same(error?.code, .readOnly)
+        same(store["rateLimit"], 1)
         store["rateLimit"] = 2
-        #expect(fleet.rateLimit == 2)
+        same(fleet.rateLimit, 2)
     }
 
     @Test
@@ -156,7 +157,7 @@ struct ReadOnlyStoreTests {
             #expect(store.isWritable && !fails(store), "\(name)")
             fileSystem.denyWriting(nil)
         }
-        #expect(try folder.names().sorted() == ["dangling", "file", "link"])
+        try same(folder.names().sorted(), ["dangling", "file", "link"])
         #expect(!store("file", fileSystem, isReadOnly: true).isWritable)
     }
 
@@ -181,7 +182,7 @@ struct ReadOnlyStoreTests {
             let store = store(name, fileSystem)
             #expect(!store.isWritable && fails(store), "\(name)")
         }
-        #expect(try folder.names().sorted() == ["folder", "foreign", "newer", "theirs"])
+        try same(folder.names().sorted(), ["folder", "foreign", "newer", "theirs"])
     }
 
     /// Each way to change one preference names it.
@@ -200,6 +201,6 @@ struct ReadOnlyStoreTests {
             #expect(error?.code == .readOnly && error?.name == "v")
         }
         store.reset(v)
-        #expect(reports.elements.map(\.name) == ["v"])
+        same(reports.elements.map(\.name), ["v"])
     }
 }

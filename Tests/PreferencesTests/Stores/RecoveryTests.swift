@@ -1,6 +1,7 @@
 import DurableFile
 import FileTestSupport
 import PreferencesTesting
+import TestSupport
 import Testing
 
 @testable import Preferences
@@ -33,28 +34,29 @@ struct RecoveryTests {
     func plainSetsAreKeptAndStoredOnceTheStoreOpens() async throws {
         let seen = Recorder<PreferenceChange<Int>>()
         let observations = [launches, volume].map { $0.observe { seen.record($0) } }
-        #expect(volume.value == 5)
-        #expect(issues.elements == [.unavailable], "nothing can be read")
+        same(volume.value, 5)
+        same(issues.elements, [.unavailable], "nothing can be read")
         volume.value = 6
         volume.value = 7
         store["theme"] = "light"
         #expect(volume.value == 7 && volume.source == .store && store.names == ["theme", "volume"])
-        #expect(issues.elements == [.unavailable, .unavailable, .unavailable], "once for each name")
+        same(issues.elements, [.unavailable, .unavailable, .unavailable], "once for each name")
         let error = await #expect(throws: PreferenceError.self) { try await store.flush() }
-        #expect(error?.code == .notDurable)
-        #expect(base.load(host: .none)["volume"] == 3)
+        same(error?.code, .notDurable)
+        same(base.load(host: .none)["volume"], 3)
 
         backend.failNext(.load, count: 0)
         store["theme"] = nil
-        #expect(base.load(host: .none) == ["launches": 41, "volume": 7])
+        same(base.load(host: .none), ["launches": 41, "volume": 7])
         #expect(launches.value == 41 && volume.value == 7)
-        #expect(
-            seen.elements.map { "\($0.name) \($0.old) \($0.new) \($0.origin)" } == [
+        same(
+            seen.elements.map { "\($0.name) \($0.old) \($0.new) \($0.origin)" },
+            [
                 "volume 5 6 local", "volume 6 7 local", "launches 0 41 external",
             ]
         )
         try await store.flush()
-        #expect(issues.elements.count == 3)
+        same(issues.elements.count, 3)
         withExtendedLifetime(observations) {}
     }
 
@@ -73,18 +75,18 @@ struct RecoveryTests {
         ]
         for (index, use) in uses.enumerated() {
             let error = await #expect(throws: PreferenceError.self, "\(index)") { try await use() }
-            #expect(error?.code == .unavailable, "\(index)")
+            same(error?.code, .unavailable, "\(index)")
             #expect(error?.cause is PreferenceError, "\(index)")
         }
         store.removeAll()
-        #expect(issues.elements.count == before + 1)
+        same(issues.elements.count, before + 1)
         volume.migrate(from: launches)
-        #expect(issues.elements.count == before + 2)
-        #expect(store.contents == ["volume": 7])
+        same(issues.elements.count, before + 2)
+        same(store.contents, ["volume": 7])
 
         backend.failNext(.load, count: 0)
         try await volume.update { $0 += 1 }
-        #expect(base.load(host: .none) == ["launches": 41, "theme": "dark", "volume": 8])
+        same(base.load(host: .none), ["launches": 41, "theme": "dark", "volume": 8])
     }
 
     /// A form that can throw doesn't return while nothing is stored.
@@ -111,19 +113,19 @@ struct RecoveryTests {
         ]
         for (index, use) in uses.enumerated() {
             let error = await #expect(throws: PreferenceError.self, "\(index)") { try await use() }
-            #expect(error?.code == .unavailable, "\(index)")
+            same(error?.code, .unavailable, "\(index)")
             #expect(volume.value == 5 && store.contents.isEmpty, "\(index)")
         }
         #expect(throws: PreferenceError.self) { try store.flush() }
         backend.failNext(.load, count: 0)
-        #expect(try volume.read() == 3)
+        try same(volume.read(), 3)
     }
 
     @Test
     func resetsAreKept() {
         volume.reset()
         store.reset(launches, Preference("theme", default: "", in: store))
-        #expect(base.load(host: .none).count == 3)
+        same(base.load(host: .none).count, 3)
         backend.failNext(.load, count: 0)
         #expect(throws: Never.self) { try store.load() }
         #expect(base.load(host: .none).isEmpty)
@@ -148,10 +150,10 @@ struct RecoveryTests {
         #expect(frame.value == Frame(x: 7) && list.value == ["c"])
         backend.failNext(.load, count: 0)
         try store.load()
-        #expect(base.load(host: .none)["frame"] == ["x": 7, "width": 300, "isZoomed": true])
-        #expect(Set(list.value) == ["a", "b", "c"])
-        #expect(frame.value == Frame(x: 7, width: 300))
-        #expect(seen.elements == [Frame(x: 6), Frame(x: 7), Frame(x: 7, width: 300)])
+        same(base.load(host: .none)["frame"], ["x": 7, "width": 300, "isZoomed": true])
+        same(Set(list.value), ["a", "b", "c"])
+        same(frame.value, Frame(x: 7, width: 300))
+        same(seen.elements, [Frame(x: 6), Frame(x: 7), Frame(x: 7, width: 300)])
         withExtendedLifetime(observation) {}
     }
 
@@ -169,7 +171,7 @@ struct RecoveryTests {
         items.value[0].title = "one"
         backend.failNext(.load, count: 0)
         try store.load()
-        #expect(list.value == ["x", "y", "a", "b"])
+        same(list.value, ["x", "y", "a", "b"])
         #expect(items.value.map(\.id) == [7, 1] && items.value.map(\.title) == ["seven", "one"])
     }
 
@@ -181,7 +183,7 @@ struct RecoveryTests {
         frame.value.x = 7
         backend.failNext(.load, count: 0)
         try store.load()
-        #expect(base.load(host: .none)["frame"] == ["x": 7, "width": 200, "isZoomed": true])
+        same(base.load(host: .none)["frame"], ["x": 7, "width": 200, "isZoomed": true])
     }
 
     @Test
@@ -189,10 +191,10 @@ struct RecoveryTests {
         _ = try base.apply(["frame": ["x": 3, "width": 300, "isZoomed": true]], if: .none)
         let frame = Preference("frame", default: Frame(), in: store)
         frame[\.width].value = 7
-        #expect(frame.value == Frame(width: 7))
+        same(frame.value, Frame(width: 7))
         backend.failNext(.load, count: 0)
         try store.load()
-        #expect(base.load(host: .none)["frame"] == ["x": 3, "width": 7, "isZoomed": true])
+        same(base.load(host: .none)["frame"], ["x": 3, "width": 7, "isZoomed": true])
     }
 
     /// A value that was removed in between has nothing to be merged with.
@@ -204,7 +206,7 @@ struct RecoveryTests {
         frame.value.x = 7
         backend.failNext(.load, count: 0)
         try store.load()
-        #expect(base.load(host: .none)["frame"] == ["x": 7, "width": 100])
+        same(base.load(host: .none)["frame"], ["x": 7, "width": 100])
     }
 
     @Test
@@ -216,9 +218,9 @@ struct RecoveryTests {
         await #expect(throws: PreferenceError.self) { try await store.flush() }
         launches.value = 2
         #expect(volume.value == 7 && launches.value == 2)
-        #expect(base.load(host: .none)["volume"] == 3)
+        same(base.load(host: .none)["volume"], 3)
         launches.value = 3
-        #expect(base.load(host: .none) == ["launches": 3, "theme": "dark", "volume": 7])
+        same(base.load(host: .none), ["launches": 3, "theme": "dark", "volume": 7])
         try await store.flush()
     }
 
@@ -226,7 +228,7 @@ struct RecoveryTests {
     @Test
     func refusedValueIsNotKept() {
         #expect(throws: PreferenceError.self) { try store.core.commit(.one("", 1)) }
-        #expect(store.contents == [:])
+        same(store.contents, [:])
     }
 
     @Test
@@ -237,8 +239,8 @@ struct RecoveryTests {
         let observation = theme.observe { seen.record($0.new) }
         backend.failNext(.load, count: 0)
         backend.changeOutside([:])
-        #expect(seen.elements == ["dark"])
-        #expect(base.load(host: .none)["volume"] == 7)
+        same(seen.elements, ["dark"])
+        same(base.load(host: .none)["volume"], 7)
         withExtendedLifetime(observation) {}
     }
 
@@ -253,18 +255,18 @@ struct RecoveryTests {
         store.issueHandler = { issues.record($0) }
         let theme = Preference("theme", default: "none", in: store)
         let volume = Preference("volume", default: 5, in: store)
-        #expect(theme.value == "none")
+        same(theme.value, "none")
         volume.value = 7
         try FileManager.default.createDirectory(atPath: folder.path("real"), withIntermediateDirectories: false)
         try folder.write("{\"theme\":\"dark\",\"volume\":3}\n", to: "real/preferences.jsonl")
         try folder.link("next", to: "real")
         // By a rename, because the store may open the folder at any moment.
-        #expect(rename(folder.path("next"), folder.path("app")) == 0)
+        same(rename(folder.path("next"), folder.path("app")), 0)
         await waitUntil { theme.value == "dark" }
         #expect(theme.value == "dark" && volume.value == 7)
         try await store.flush()
-        #expect(try folder.read("app/preferences.jsonl") == "{\"theme\":\"dark\",\"volume\":3}\n{\"volume\":7}\n")
-        #expect(issues.elements.map(\.name) == [nil, "volume"], "\(issues.elements)")
+        try same(folder.read("app/preferences.jsonl"), "{\"theme\":\"dark\",\"volume\":3}\n{\"volume\":7}\n")
+        same(issues.elements.map(\.name), [nil, "volume"], "\(issues.elements)")
         store.issueHandler = { _ in }
     }
 }

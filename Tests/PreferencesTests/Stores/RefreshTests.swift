@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @testable import Preferences
@@ -12,12 +13,12 @@ struct RefreshTests {
         let count = Preference("count", default: 0, in: store)
         let seen = Recorder<Int>()
         let observation = count.observe { seen.record($0.new) }
-        #expect(count.value == 1)
+        same(count.value, 1)
         backend.changeOutside("count", to: 2, isTelling: false)
-        #expect(count.value == 1)
+        same(count.value, 1)
         try await above.refresh()
-        #expect(count.value == 2)
-        #expect(seen.elements == [2])
+        same(count.value, 2)
+        same(seen.elements, [2])
         withExtendedLifetime(observation) {}
     }
 
@@ -27,12 +28,12 @@ struct RefreshTests {
         let issues = Recorder<PreferenceError>()
         store.issueHandler = { issues.record($0) }
         let count = Preference("count", default: 0, in: store)
-        #expect(count.value == 0)
+        same(count.value, 0)
         await #expect(throws: PreferenceError.self) { try await store.refresh() }
-        #expect(count.value == 0)
+        same(count.value, 0)
         try await store.refresh()
-        #expect(count.value == 1)
-        #expect(issues.elements.count == 1)
+        same(count.value, 1)
+        same(issues.elements.count, 1)
     }
 
     @Test

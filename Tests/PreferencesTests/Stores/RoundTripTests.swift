@@ -1,5 +1,6 @@
 import DurableFile
 import FileTestSupport
+import TestSupport
 import Testing
 
 @testable import Preferences
@@ -71,8 +72,9 @@ struct RoundTripTests {
             try check(in: store)
             try write(to: store)
         }
-        #expect(
-            try folder.read("preferences.jsonl") == bytes,
+        try same(
+            folder.read("preferences.jsonl"),
+            bytes,
             "what is read is equal to what was set, so nothing is written"
         )
     }
@@ -89,18 +91,18 @@ struct RoundTripTests {
             for (index, name) in names.enumerated() { Preference(name, default: -1, in: store).value = index }
         }
         try reopened(in: folder) { store in
-            #expect(Set(store.names) == Set(names))
+            same(Set(store.names), Set(names))
             for (index, name) in names.enumerated() {
-                #expect(Preference(name, default: -1, in: store).value == index, "\(name)")
+                same(Preference(name, default: -1, in: store).value, index, "\(name)")
             }
             let decomposed = Preference("e\u{301}", default: -1, in: store)
-            #expect(decomposed.value == 13, "é composed and decomposed are one name")
+            same(decomposed.value, 13, "é composed and decomposed are one name")
             decomposed.value = 100
-            #expect(Preference("\u{E9}", default: -1, in: store).value == 100)
+            same(Preference("\u{E9}", default: -1, in: store).value, 100)
         }
         try reopened(in: folder) { store in
-            #expect(store.names.count == names.count)
-            #expect(Preference("\u{E9}", default: -1, in: store).value == 100)
+            same(store.names.count, names.count)
+            same(Preference("\u{E9}", default: -1, in: store).value, 100)
         }
     }
 
@@ -115,10 +117,10 @@ struct RoundTripTests {
             let error = #expect(throws: PreferenceError.self) {
                 try store.transaction { $0["deep"] = .array([deepest]) }
             }
-            #expect(error?.code == .tooLarge)
-            #expect(store["deep"] == deepest)
+            same(error?.code, .tooLarge)
+            same(store["deep"], deepest)
         }
-        try reopened(in: folder) { #expect($0["deep"] == deepest) }
+        try reopened(in: folder) { same($0["deep"], deepest) }
     }
 
     @Test
@@ -129,11 +131,11 @@ struct RoundTripTests {
         let values = Dictionary(uniqueKeysWithValues: (0..<rounds(10_000)).map { ("\($0)", random.stored()) })
         try reopened(in: folder) { store in
             for (name, value) in values { store[name] = value }
-            #expect(store.contents == values, "seed \(seed)")
+            same(store.contents, values, "seed \(seed)")
         }
         try reopened(in: folder) { store in
-            #expect(store.names.count == values.count)
-            for (name, value) in values { #expect(store[name] == value, "seed \(seed), name \(name)") }
+            same(store.names.count, values.count)
+            for (name, value) in values { same(store[name], value, "seed \(seed), name \(name)") }
         }
     }
 
@@ -171,10 +173,10 @@ private struct Sample: Sendable {
         write = { name, store in try Preference<Value?>(name, in: store).write(value) }
         check = { name, store in
             let expected = try #require(try value.storedValue())
-            #expect(store[name] == expected)
+            same(store[name], expected)
             let read = try Preference<Value?>(name, in: store).read()
             // Compared as stored values, which are equal only if their bits are.
-            #expect(try read.storedValue() == expected)
+            try same(read.storedValue(), expected)
         }
     }
 }

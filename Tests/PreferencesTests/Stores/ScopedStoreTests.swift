@@ -1,5 +1,6 @@
 import DurableFile
 import FileTestSupport
+import TestSupport
 import Testing
 
 @testable import Preferences
@@ -25,12 +26,12 @@ struct ScopedStoreTests {
             other.count = 7
             store["theme"] = "light"
             store["account.42.count"] = 5
-            #expect(account.count == 5)
-            #expect(account.$theme.store.contents == ["theme": "dark", "count": 5])
-            #expect(account.$theme.store.names == ["count", "theme"])
-            #expect(store.names == ["account.42.count", "account.42.theme", "account.7.count", "theme"])
+            same(account.count, 5)
+            same(account.$theme.store.contents, ["theme": "dark", "count": 5])
+            same(account.$theme.store.names, ["count", "theme"])
+            same(store.names, ["account.42.count", "account.42.theme", "account.7.count", "theme"])
             #expect(account.$theme.isSet && account.$theme.source == .store)
-            #expect("\(other.$theme)" == "theme = system (default)")
+            same("\(other.$theme)", "theme = system (default)")
         }
     }
 
@@ -51,8 +52,9 @@ struct ScopedStoreTests {
             part.value = 2
             part.reset()
             store["b.count"] = 5
-            #expect(
-                seen.elements.sorted() == [
+            same(
+                seen.elements.sorted(),
+                [
                     "part 0 1", "part 1 2", "part 2 0", "whole 0 1", "whole 1 2", "whole 2 0", "will 0 1", "will 1 2",
                     "will 2 0",
                 ]
@@ -70,7 +72,7 @@ struct ScopedStoreTests {
             store["a.y"] = 3
             store["ab"] = 4
             store.scoped(prefix: "a.").removeAll()
-            #expect(store.contents == ["x": 1, "ab": 4])
+            same(store.contents, ["x": 1, "ab": 4])
         }
     }
 
@@ -83,20 +85,20 @@ struct ScopedStoreTests {
             // Names of other scopes come and go while the transaction reads all of its own.
             try scope.transaction { transaction in
                 runs += 1
-                #expect(transaction.contents == ["x": .integer(runs == 1 ? 1 : 2)])
+                same(transaction.contents, ["x": .integer(runs == 1 ? 1 : 2)])
                 transaction["sum"] = .integer(Int64(runs))
                 store["b.x"] = .integer(Int64(runs))
             }
-            #expect(runs == 1)
+            same(runs, 1)
             try scope.transaction { transaction in
                 runs += 1
                 transaction["names"] = .integer(Int64(transaction.names.count))
                 if runs == 2 { store["a.x"] = 2 }
             }
-            #expect(runs == 3)
-            #expect(store.contents == ["a.x": 2, "a.sum": 1, "a.names": 2, "b.x": 1])
+            same(runs, 3)
+            same(store.contents, ["a.x": 2, "a.sum": 1, "a.names": 2, "b.x": 1])
             try Preference("x", default: 0, in: scope).update { $0 += 1 }
-            #expect(store["a.x"] == 3)
+            same(store["a.x"], 3)
         }
     }
 
@@ -107,17 +109,17 @@ struct ScopedStoreTests {
         let account = Account(in: .layered([store.scoped(prefix: "account.42."), store]))
         let seen = Recorder<[String]>()
         let observation = account.$theme.observe { seen.record([$0.old, $0.new]) }
-        #expect(account.theme == "light")
+        same(account.theme, "light")
         account.theme = "dark"
-        #expect(store.contents == ["theme": "light", "account.42.theme": "dark"])
+        same(store.contents, ["theme": "light", "account.42.theme": "dark"])
         store["theme"] = "blue"
         account.$theme.reset()
         try store.transaction { transaction in
             transaction["theme"] = "red"
             transaction["account.42.theme"] = "green"
         }
-        #expect(account.theme == "green")
-        #expect(seen.elements == [["light", "dark"], ["dark", "blue"], ["blue", "green"]])
+        same(account.theme, "green")
+        same(seen.elements, [["light", "dark"], ["dark", "blue"], ["blue", "green"]])
         withExtendedLifetime(observation) {}
     }
 
@@ -125,8 +127,8 @@ struct ScopedStoreTests {
     func scopesNest() {
         let store = PreferenceStore.inMemory()
         Account(in: store.scoped(prefix: "a.").scoped(prefix: "b.")).count = 1
-        #expect(store.names == ["a.b.count"])
-        #expect(store.scoped(prefix: "a.").names == ["b.count"])
+        same(store.names, ["a.b.count"])
+        same(store.scoped(prefix: "a.").names, ["b.count"])
     }
 
     @Test
@@ -137,12 +139,12 @@ struct ScopedStoreTests {
         ])
         let account = Account(in: layers.scoped(prefix: "a."))
         #expect(account.count == 3 && account.theme == "dark")
-        #expect(account.$count.source.name == "arguments")
+        same(account.$count.source.name, "arguments")
         let issues = Recorder<PreferenceError>()
         layers.issueHandler = { issues.record($0) }
         account.count = 4
         #expect(account.count == 3 && user["a.count"] == 4)
-        #expect(issues.elements.map(\.code) == [.hidden])
+        same(issues.elements.map(\.code), [.hidden])
     }
 
     @Test
@@ -150,9 +152,9 @@ struct ScopedStoreTests {
         let store = PreferenceStore.inMemory()
         let scope = store.scoped(prefix: "a.")
         #expect(store.scoped(prefix: "a.") === scope && store.scoped(prefix: "b.") !== scope)
-        #expect(Account(in: store.scoped(prefix: "a.")).$count == Account(in: scope).$count)
+        same(Account(in: store.scoped(prefix: "a.")).$count, Account(in: scope).$count)
         try store.scoped(prefix: "a.").transaction { $0[Account(in: scope).$count] = 4 }
-        #expect(store["a.count"] == 4)
+        same(store["a.count"], 4)
     }
 
     /// Each lock that is held together with other locks is one call deeper on the stack.
@@ -160,11 +162,11 @@ struct ScopedStoreTests {
     func manyScopesOfOneStoreNeedNoMoreStack() {
         let store = PreferenceStore.inMemory()
         let scopes = (0..<3_000).map { Account(in: store.scoped(prefix: "\($0).")) }
-        for scope in scopes { #expect(scope.count == 0) }
+        for scope in scopes { same(scope.count, 0) }
         scopes[1_234].count = 1
-        #expect(store.names == ["1234.count"])
+        same(store.names, ["1234.count"])
         store["5.count"] = 2
-        #expect(scopes[5].count == 2)
+        same(scopes[5].count, 2)
     }
 
     @Test
@@ -175,9 +177,9 @@ struct ScopedStoreTests {
         store.issueHandler = { issues.record($0) }
         let (a, b) = (Account(in: store.scoped(prefix: "a.")), Account(in: store.scoped(prefix: "b.")))
         #expect(a.count == 0 && b.count == 1)
-        #expect(issues.elements.map(\.name) == ["a.count"])
+        same(issues.elements.map(\.name), ["a.count"])
         backend.report(PreferenceError(.damaged, "something"))
-        #expect(issues.elements.map(\.code) == [.unreadable, .damaged])
+        same(issues.elements.map(\.code), [.unreadable, .damaged])
     }
 
     @Test
@@ -187,11 +189,11 @@ struct ScopedStoreTests {
         let layered = PreferenceStore.layered([store.scoped(prefix: "a."), store])
         layered.issueHandler = { issues.record($0.message) }
         let volume = Preference("v", default: 5, .range(0...10), in: layered)
-        #expect(volume.value == 5)
-        #expect(issues.elements.count == 2)
+        same(volume.value, 5)
+        same(issues.elements.count, 2)
         store["v"] = 70
-        #expect(volume.value == 5)
-        #expect(issues.elements.count == 3)
+        same(volume.value, 5)
+        same(issues.elements.count, 3)
     }
 
     @Test(.timeLimit(.minutes(1)))
@@ -201,7 +203,7 @@ struct ScopedStoreTests {
             #expect(transaction.contents.isEmpty)
             transaction["B"] = 2
         }
-        #expect(store.contents == ["theme": "dark", "themeB": 2])
+        same(store.contents, ["theme": "dark", "themeB": 2])
     }
 
     @Test
@@ -214,8 +216,8 @@ struct ScopedStoreTests {
     @Test
     func prefixMatchesHoweverItsCharactersAreComposed() {
         let store = PreferenceStore.inMemory(["cafe\u{301}.x": 1])
-        #expect(store.scoped(prefix: "caf\u{e9}.").contents == ["x": 1])
-        #expect(store.scoped(prefix: "caf\u{e9}.")["x"] == 1)
+        same(store.scoped(prefix: "caf\u{e9}.").contents, ["x": 1])
+        same(store.scoped(prefix: "caf\u{e9}.")["x"], 1)
     }
 
     @Test
@@ -223,11 +225,11 @@ struct ScopedStoreTests {
         let scope = PreferenceStore.standard.scoped(prefix: "scoped-store-tests.")
         let count = Preference("count", default: 0, in: scope)
         PreferenceStore.withIsolatedStores(["scoped-store-tests.count": 4]) {
-            #expect(count.value == 4)
+            same(count.value, 4)
             count.value = 5
-            #expect(PreferenceStore.standard["scoped-store-tests.count"] == 5)
+            same(PreferenceStore.standard["scoped-store-tests.count"], 5)
         }
-        #expect(count.value == 0)
+        same(count.value, 0)
     }
 
     @Test
@@ -236,9 +238,9 @@ struct ScopedStoreTests {
         let store = try PreferenceStore.file(at: URL(filePath: folder.path("preferences.jsonl")))
         let count = Preference("count", default: 0, in: store.scoped(prefix: "a."))
         var updates = count.updates.makeAsyncIterator()
-        #expect(await updates.next() == 0)
+        await same(updates.next(), 0)
         try folder.write("{\"a.count\":3}\n", to: "preferences.jsonl")
-        #expect(await updates.next() == 3)
+        await same(updates.next(), 3)
     }
 
     @Test
@@ -246,10 +248,10 @@ struct ScopedStoreTests {
         let folder = try TemporaryFolder()
         let url = URL(filePath: folder.path("preferences.jsonl"))
         let store = try PreferenceStore.file(at: url)
-        #expect(store.location?.path == url.path)
-        #expect(PreferenceStore.layered([.arguments([]), store]).location?.path == url.path)
-        #expect(store.scoped(prefix: "a.").location?.path == url.path)
-        #expect(PreferenceStore.inMemory().location == nil)
+        same(store.location?.path, url.path)
+        same(PreferenceStore.layered([.arguments([]), store]).location?.path, url.path)
+        same(store.scoped(prefix: "a.").location?.path, url.path)
+        same(PreferenceStore.inMemory().location, nil)
     }
 
     @Test
@@ -258,31 +260,31 @@ struct ScopedStoreTests {
         let (a, b) = (Preference("a", default: 0, in: store), Preference("b", default: "", in: store))
         var changes = store.changes.makeAsyncIterator()
         store.reset(a, b)
-        #expect(await changes.next()?.names == ["a", "b"])
-        #expect(store.names == ["c"])
+        await same(changes.next()?.names, ["a", "b"])
+        same(store.names, ["c"])
         let issues = Recorder<PreferenceError>()
         store.issueHandler = { issues.record($0) }
         store.reset(Preference("c", default: 0, in: store), Preference("d", default: 0, in: .inMemory()))
-        #expect(issues.elements.map(\.code) == [.wrongStore])
-        #expect(store.names == ["c"])
+        same(issues.elements.map(\.code), [.wrongStore])
+        same(store.names, ["c"])
     }
 
     @Test
     func subscriptSetsAndWriteThrows() throws {
         let store = PreferenceStore.inMemory()
         store["a"] = 1
-        #expect(store["a"] == 1)
+        same(store["a"], 1)
         store["a"] = nil
         #expect(store.contents.isEmpty)
         try store.write("x", for: "b")
-        #expect(store["b"] == "x")
+        same(store["b"], "x")
         let readOnly = PreferenceStore.layered([.arguments(["-a", "1"])])
         let issues = Recorder<PreferenceError>()
         readOnly.issueHandler = { issues.record($0) }
         #expect(throws: PreferenceError.self) { try readOnly.write(1, for: "a") }
         #expect(issues.elements.isEmpty)
         readOnly["a"] = 1
-        #expect(issues.elements.map(\.code) == [.readOnly])
+        same(issues.elements.map(\.code), [.readOnly])
         #expect(readOnly.issueHandler != nil)
         readOnly.issueHandler = nil
         #expect(readOnly.issueHandler == nil)
@@ -299,13 +301,13 @@ struct ScopeIdentifierTests {
     func scopeOfAnIdentifierIsInNoOther() throws {
         let store = PreferenceStore.inMemory([:])
         for id in Self.identifiers { try store.scoped("account", id: id).write(.string(id), for: "name.of") }
-        #expect(store.names.count == Self.identifiers.count)
+        same(store.names.count, Self.identifiers.count)
         for id in Self.identifiers {
-            #expect(store.scoped("account", id: id).contents == ["name.of": .string(id)])
+            same(store.scoped("account", id: id).contents, ["name.of": .string(id)])
         }
         for (index, id) in Self.identifiers.enumerated() {
             store.scoped("account", id: id).removeAll()
-            #expect(store.names.count == Self.identifiers.count - index - 1)
+            same(store.names.count, Self.identifiers.count - index - 1)
         }
     }
 
@@ -314,7 +316,7 @@ struct ScopeIdentifierTests {
         let store = PreferenceStore.inMemory([:])
         try store.scoped("account", id: "a@example.com").write(1, for: "a.b")
         try store.scoped("account", id: "42").write(1, for: "a")
-        #expect(store.names.sorted() == ["account.42.a", "account.a@example%2Ecom.a.b"])
+        same(store.names.sorted(), ["account.42.a", "account.a@example%2Ecom.a.b"])
         #expect(store.scoped("account", id: "42") === store.scoped(prefix: "account.42."))
     }
 }

@@ -1,5 +1,6 @@
 import DurableFile
 import FileTestSupport
+import TestSupport
 import Testing
 
 @testable import Preferences
@@ -23,17 +24,17 @@ struct SharedSourceTests {
         }
         for (index, count) in counts.enumerated() {
             count.value = index + 1
-            #expect(counts.map(\.value) == [index + 1, index + 1, index + 1])
+            same(counts.map(\.value), [index + 1, index + 1, index + 1])
         }
         for step in 0..<3 {
             let told = seen.elements[(step * 3)..<(step * 3 + 3)]
-            #expect(Set(told.map { $0[0] }) == [0, 1, 2])
-            #expect(
-                told.map { Array($0[1...]) }
-                    == Array(repeating: [step] + Array(repeating: step + 1, count: 4), count: 3)
+            same(Set(told.map { $0[0] }), [0, 1, 2])
+            same(
+                told.map { Array($0[1...]) },
+                Array(repeating: [step] + Array(repeating: step + 1, count: 4), count: 3)
             )
         }
-        #expect(seen.elements.count == 9)
+        same(seen.elements.count, 9)
         withExtendedLifetime(observations) {}
     }
 
@@ -45,7 +46,7 @@ struct SharedSourceTests {
             count.subscribe(timing: .willSet) { _, new, _ in seen.record([new, count.value]) }
         }
         counts[0].value = 1
-        #expect(seen.elements == [[1, 0], [1, 0], [1, 0]])
+        same(seen.elements, [[1, 0], [1, 0], [1, 0]])
         withExtendedLifetime(observations) {}
     }
 
@@ -70,7 +71,7 @@ struct SharedSourceTests {
                 }
             }
         }
-        #expect(torn.value == 0)
+        same(torn.value, 0)
     }
 
     /// A thread that reads the layers of a store while their sources change must not wait for these in another order.
@@ -90,12 +91,12 @@ struct SharedSourceTests {
             }
             for _ in 1...rounds(10_000) {
                 do { try store.transaction { $0["count"] = .integer(Int64($0.names.count)) } } catch {
-                    #expect((error as? PreferenceError)?.code == .conflict)
+                    same((error as? PreferenceError)?.code, .conflict)
                 }
             }
             ended.next()
         }
-        #expect(store.names.count == 2)
+        same(store.names.count, 2)
     }
 
     /// A thread that has seen a value in one store sees that or a newer one in all other stores.
@@ -118,7 +119,7 @@ struct SharedSourceTests {
                 round += 1
             }
         }
-        #expect(stale.value == 0)
+        same(stale.value, 0)
     }
 
     @Test
@@ -134,7 +135,7 @@ struct SharedSourceTests {
                 if value % 3 == 0 { counts[(thread + value) % 4].reset() }
                 do { try counts[thread].update { $0 += 4 } } catch {
                     // Other threads may be faster each time; the test only requires that no thread waits forever.
-                    #expect((error as? PreferenceError)?.code == .conflict)
+                    same((error as? PreferenceError)?.code, .conflict)
                 }
             }
         }
@@ -144,7 +145,7 @@ struct SharedSourceTests {
             let changes = seen[index].elements
             #expect(zip(changes, changes.dropFirst()).allSatisfy { $0.new == $1.old }, "chained")
         }
-        #expect(counts[2].value == left["count"].map { _ in counts[0].value } ?? counts[1].value)
+        same(counts[2].value, left["count"].map { _ in counts[0].value } ?? counts[1].value)
         withExtendedLifetime(observations) {}
     }
 
@@ -169,8 +170,8 @@ struct SharedSourceTests {
                 if own["count"] == nil, value != 0 { wrong.next() }
             }
         }
-        #expect(wrong.value == 0)
-        #expect(user.core.layers.layers[0].source.cores.count == 1)
+        same(wrong.value, 0)
+        same(user.core.layers.layers[0].source.cores.count, 1)
         withExtendedLifetime(observation) {}
     }
 
@@ -185,7 +186,7 @@ struct SharedSourceTests {
         }
         user["count"] = 1
         user["count"] = 2
-        #expect(user.core.layers.layers[0].source.cores.count == 1)
+        same(user.core.layers.layers[0].source.cores.count, 1)
         withExtendedLifetime(observation) {}
     }
 }

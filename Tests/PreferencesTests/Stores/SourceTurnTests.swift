@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @testable import Preferences
@@ -45,7 +46,7 @@ struct SourceTurnTests {
             case .claim:
                 switch turn.claim(by: identity, in: 0, orWait: thread) {
                 case .granted:
-                    #expect(holder == nil)
+                    same(holder, nil)
                     holder = thread
                     steps[thread].removeFirst()
                 case .waiting: parked.insert(thread)
@@ -53,10 +54,10 @@ struct SourceTurnTests {
                 case .held: Issue.record("no thread claims twice")
                 }
             case .work:
-                #expect(holder == thread)
+                same(holder, thread)
                 steps[thread].removeFirst()
             case .release:
-                #expect(holder == thread)
+                same(holder, thread)
                 if !release(thread) { return }
                 steps[thread].removeFirst()
             case nil: break
@@ -88,7 +89,7 @@ struct SourceTurnTests {
             count += 1
             #expect(model.steps.joined().isEmpty, "no thread waits forever")
             #expect(!model.turn.isHeld(in: 0))
-            #expect(model.refreshed == model.changes, "no call of the backend is lost")
+            same(model.refreshed, model.changes, "no call of the backend is lost")
             return
         }
         for thread in runnable {

@@ -1,5 +1,6 @@
 import DurableFile
 import FileTestSupport
+import TestSupport
 import Testing
 
 @testable import Preferences
@@ -31,10 +32,10 @@ struct SuspendingTests {
         await backend.reached(.apply)
         await eventually { waitingCalls(of: store) == Self.many - 1 }
         await Task { for _ in 0..<1000 { await Task.yield() } }.value
-        #expect(waitingCalls(of: store) == Self.many - 1, "all of them still wait")
+        same(waitingCalls(of: store), Self.many - 1, "all of them still wait")
         backend.open(.apply)
         for writer in writers { try await writer.value }
-        #expect(store.contents.count == Self.many)
+        same(store.contents.count, Self.many)
     }
 
     @Test
@@ -45,7 +46,7 @@ struct SuspendingTests {
         await backend.reached(.load)
         await eventually { waitingCalls(of: count.store) == Self.many - 1 }
         backend.open(.load)
-        for reader in readers { #expect(try await reader.value == 5) }
+        for reader in readers { try await same(reader.value, 5) }
     }
 
     /// Opens a store, and keeps a thread in a call of its backend until the gate for `refresh` is opened.
@@ -54,7 +55,7 @@ struct SuspendingTests {
         backend.close(.catchUp)
         #expect(WorkerQueue.startThread("occupying") { backend.notify() })
         await backend.reached(.catchUp)
-        #expect(backend.deadline(of: .catchUp) == nil)
+        same(backend.deadline(of: .catchUp), nil)
     }
 
     @Test
@@ -67,15 +68,15 @@ struct SuspendingTests {
         }
         for task in late {
             let error = await #expect(throws: PreferenceError.self) { try await task.value }
-            #expect(error?.code == .unavailable)
-            #expect(error?.name == "late")
+            same(error?.code, .unavailable)
+            same(error?.name, "late")
         }
         await expectError(.unavailable) { try await Preference("late", default: 0, in: store).update { $0 += 1 } }
         await expectError(.unavailable) { try await store.transaction { $0["late"] = 1 } }
         backend.open(.catchUp)
         try await persist { try await store.write(2, for: "last") }
-        #expect(backend.applied == [["last": 2]])
-        #expect(store.contents == ["last": 2])
+        same(backend.applied, [["last": 2]])
+        same(store.contents, ["last": 2])
     }
 
     /// Blocked threads wait for their turn no longer, either, and a thread that stops waiting doesn't lose the turn for the
@@ -89,10 +90,10 @@ struct SuspendingTests {
         await onThreads(4) { thread in
             do throws(PreferenceError) { try store.write(1, for: "\(thread)") } catch { codes.record(error.code) }
         }
-        #expect(codes.elements == Array(repeating: .unavailable, count: 4))
+        same(codes.elements, Array(repeating: .unavailable, count: 4))
         backend.open(.catchUp)
         try await persist { try await store.write(2, for: "last") }
-        #expect(backend.applied == [["last": 2]])
+        same(backend.applied, [["last": 2]])
     }
 
     @Test
@@ -108,10 +109,10 @@ struct SuspendingTests {
             let time = try #require(time)
             #expect(time >= before + .seconds(1000) && time <= after + .seconds(1000))
         }
-        #expect(times[0] == times[1], "opening and storing have one deadline")
-        #expect(backend.currentDeadline == nil, "no call is waiting")
+        same(times[0], times[1], "opening and storing have one deadline")
+        same(backend.currentDeadline, nil, "no call is waiting")
         write(2, for: "a", in: store)
-        #expect(backend.deadline(of: .apply).map { $0 >= after + .seconds(1000) } == true)
+        same(backend.deadline(of: .apply).map { $0 >= after + .seconds(1000) }, true)
     }
 
     private func write(_ value: PropertyListValue, for name: String, in store: PreferenceStore) {
@@ -154,7 +155,7 @@ struct SuspendingTests {
         first.cancel()
         backend.open(.apply)
         try await first.value
-        #expect(store.contents == ["first": 1])
+        same(store.contents, ["first": 1])
     }
 
     // MARK: Exactness and order
@@ -200,7 +201,7 @@ struct SuspendingTests {
             }
             try await group.waitForAll()
         }
-        #expect(count.value == 8 * each)
+        same(count.value, 8 * each)
     }
 
     @Test
@@ -214,10 +215,10 @@ struct SuspendingTests {
         ]
         for value in 1...100 {
             try await count.write(value)
-            #expect(seen.elements.last == value)
+            same(seen.elements.last, value)
         }
-        #expect(seen.elements == Array(1...100))
-        #expect(early.elements == Array(1...100))
+        same(seen.elements, Array(1...100))
+        same(early.elements, Array(1...100))
         withExtendedLifetime(observations) {}
     }
 
@@ -229,11 +230,11 @@ struct SuspendingTests {
             var seen: [Int] = []
             let observation = count.observe { seen.append($0.new) }
             try await count.write(1)
-            #expect(seen == [1])
+            same(seen, [1])
             try await count.update { $0 += 1 }
-            #expect(seen == [1, 2])
+            same(seen, [1, 2])
             try await store.transaction { $0[count] += 1 }
-            #expect(seen == [1, 2, 3])
+            same(seen, [1, 2, 3])
             withExtendedLifetime(observation) {}
         }
     }
@@ -248,7 +249,7 @@ struct SuspendingTests {
         var seen: [Int] = []
         let observation = count.observe { seen.append($0.new) }
         try await count.write(1)
-        #expect(seen == [1])
+        same(seen, [1])
         withExtendedLifetime(observation) {}
     }
 
@@ -268,8 +269,8 @@ struct SuspendingTests {
             transaction[count] += 1
             return calls
         }
-        #expect(result == 2)
-        #expect(count.value == 2)
+        same(result, 2)
+        same(count.value, 2)
     }
 
     struct Failure: Error {}
@@ -297,7 +298,7 @@ struct SuspendingTests {
         let frame = Preference("frame", default: Frame(), in: store)
         try await frame[\.width].write(5)
         try await frame[\.height].update { $0 += 1 }
-        #expect(store["frame"] == ["width": 5, "height": 5])
+        same(store["frame"], ["width": 5, "height": 5])
     }
 
     /// Observers run on a thread of the library, and see the stores of the task's scope.
@@ -313,7 +314,7 @@ struct SuspendingTests {
             }
             let observation = a.observe(observe)
             try await a.write(1)
-            #expect(seen.elements == [7])
+            same(seen.elements, [7])
             withExtendedLifetime(observation) {}
         }
     }
@@ -332,15 +333,15 @@ struct SuspendingTests {
         await expectError(.unavailable) { try await store.load() }
         upper.forbidBlocking()
         lower.forbidBlocking()
-        #expect(store["a"] == 2, "reads don't open what could not be opened")
+        same(store["a"], 2, "reads don't open what could not be opened")
         #expect(issues.elements.isEmpty)
         upper.failLoads(with: nil)
         try await store.load()
-        #expect(store["a"] == 1)
+        same(store["a"], 1)
         await expectError(.unreadable) {
             _ = try await Preference("b", default: "", in: store).load()
         }
-        #expect(try await Preference("c", default: 9, in: store).load() == 9)
+        try await same(Preference("c", default: 9, in: store).load(), 9)
     }
 
     @Test
@@ -348,7 +349,7 @@ struct SuspendingTests {
         let store = PreferenceStore(backend: OutsideBackend(["count": 5], failingLoads: 1))
         let count = Preference("count", default: 0, in: store)
         await expectError(.unavailable) { _ = try await count.load() }
-        #expect(try await count.load() == 5)
+        try await same(count.load(), 5)
     }
 
     /// Returns a store that a thread is opening, whose backend waits at the gate for `load`.
@@ -386,13 +387,13 @@ struct SuspendingTests {
             read.record(count.value)
         }
         let observation = count.observe { seen.record($0.new) }
-        #expect(read.elements == [0, 0])
-        #expect(issues.elements == [.unavailable])
+        same(read.elements, [0, 0])
+        same(issues.elements, [.unavailable])
         backend.open(.load)
         await opening.value
         await eventually { seen.elements.count == 1 }
-        #expect(count.value == 5)
-        #expect(seen.elements == [5])
+        same(count.value, 5)
+        same(seen.elements, [5])
         withExtendedLifetime(observation) {}
     }
 
@@ -402,10 +403,10 @@ struct SuspendingTests {
         let (backend, store, opening) = await storeThatIsOpening(timeout: .milliseconds(1))
         let issues = Recorder<PreferenceError.Code>()
         store.issueHandler = { issues.record($0.code) }
-        await onThreads(1) { _ in #expect(store["count"] == nil) }
+        await onThreads(1) { _ in same(store["count"], nil) }
         // This call runs on that thread after it has waited.
         await expectError(.unavailable) { try await store.load() }
-        #expect(issues.elements == [.unavailable])
+        same(issues.elements, [.unavailable])
         backend.open(.load)
         await opening.value
     }
@@ -430,13 +431,13 @@ struct SuspendingTests {
         checkBlockingCalls()
         #expect(issues.elements.isEmpty)
         try await count.update { $0 += 1 }
-        #expect(count.value == 6, "a store that is open is read on any thread")
+        same(count.value, 6, "a store that is open is read on any thread")
         checkBlockingCalls()
         count.value = 1
         count.reset()
         store.removeAll()
-        #expect(issues.elements == [.misuse, .misuse, .misuse])
-        #expect(backend.applied == [["count": 6]])
+        same(issues.elements, [.misuse, .misuse, .misuse])
+        same(backend.applied, [["count": 6]])
     }
 
     @Test
@@ -449,14 +450,14 @@ struct SuspendingTests {
         let count = Preference("count", default: 0, in: store)
         let seen = Recorder<PreferenceChange<Int>>()
         let observation = count.observe { seen.record($0) }
-        #expect(count.value == 0)
-        #expect(count.value == 0)
-        #expect(issues.elements == [.misuse])
+        same(count.value, 0)
+        same(count.value, 0)
+        same(issues.elements, [.misuse])
         backend.open(.load)
         await eventually { count.value == 5 }
         await eventually { seen.elements.count == 1 }
-        #expect(seen.elements[0].new == 5)
-        #expect(seen.elements[0].origin == .external)
+        same(seen.elements[0].new, 5)
+        same(seen.elements[0].origin, .external)
         withExtendedLifetime(observation) {}
     }
 }

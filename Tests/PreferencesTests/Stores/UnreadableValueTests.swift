@@ -1,4 +1,5 @@
 import FileTestSupport
+import TestSupport
 import Testing
 
 @testable import Preferences
@@ -39,8 +40,8 @@ struct UnreadableValueTests {
         let error = try #require(throws: PreferenceError.self, sourceLocation: sourceLocation) {
             try preference.read()
         }
-        #expect(error.code == .unreadable)
-        #expect(error.name == "name")
+        same(error.code, .unreadable)
+        same(error.name, "name")
         #expect(error.codingPath == path, "\(error)", sourceLocation: sourceLocation)
         #expect(
             error.message.contains(expected) && error.message.contains(found),
@@ -59,9 +60,9 @@ struct UnreadableValueTests {
         #expect(try folder.read("preferences.jsonl") == text + "{\"other\":2}\n", sourceLocation: sourceLocation)
         // Another unreadable value is another issue, a readable value isn't one.
         store["name"] = .unknownForm(#"{"$later":1}"#)
-        #expect(try preference.value.storedValue() == defaultValue.storedValue())
+        try same(preference.value.storedValue(), defaultValue.storedValue())
         try preference.write(defaultValue)
-        #expect(preference.source == .store)
+        same(preference.source, .store)
         #expect(issues.elements.count == 2, "\(issues.elements)", sourceLocation: sourceLocation)
     }
 
@@ -103,13 +104,13 @@ struct UnreadableValueTests {
         let (store, issues) = try store("{\"volume\":11}\n")
         for _ in 1...3 {
             let volume = Preference("volume", default: 5, .range(0...10), in: store)
-            #expect(volume.value == 5)
+            same(volume.value, 5)
             let error = #expect(throws: PreferenceError.self) { try volume.read() }
-            #expect(error?.code == .invalid)
+            same(error?.code, .invalid)
             #expect(throws: PreferenceError.self) { try volume.write(12) }
         }
-        #expect(issues.elements.map(\.code) == [.invalid], "once, however often it is declared")
-        #expect(try folder.read("preferences.jsonl") == "{\"volume\":11}\n")
+        same(issues.elements.map(\.code), [.invalid], "once, however often it is declared")
+        try same(folder.read("preferences.jsonl"), "{\"volume\":11}\n")
     }
 
     @Test
@@ -127,23 +128,25 @@ struct UnreadableValueTests {
                 let error = try #require(throws: PreferenceError.self) { try volume.read() }
                 let reported = error.description.replacing("; the", with: "; the default is used and the")
                     .replacing("; correct or remove it", with: "; the default is used")
-                #expect(reported == issues.elements.first?.description)
+                same(reported, issues.elements.first?.description)
             }
             return issues.elements.map(\.description)
         }
         let user =
             #"preference "volume": expected Int, found string "loud" (user layer, \#(path), line 1); the default is used \#(kept)"#
-        #expect(try messages(in: file) == [user])
-        #expect(
-            try messages(in: .layered([.arguments(["-volume", "high"]), file])) == [
+        try same(messages(in: file), [user])
+        try same(
+            messages(in: .layered([.arguments(["-volume", "high"]), file])),
+            [
                 #"preference "volume": "high", from the layer "arguments" (--volume), can't be used: "#
                     + #"expected Int, found string "high"; the default is used"#,
                 user,
             ]
         )
         let system = PreferenceStore(.system(Source(FileBackend(path: path, isReadOnly: true))))
-        #expect(
-            try messages(in: .layered([.inMemory(["volume": 11]), system, .inMemory(["volume": 7])])) == [
+        try same(
+            messages(in: .layered([.inMemory(["volume": 11]), system, .inMemory(["volume": 7])])),
+            [
                 "preference \"volume\": the value is not allowed: 11 is rejected by the preference's rule; "
                     + "the next layer's value is used \(kept)",
                 #"preference "volume": expected Int, found string "loud" (system layer, \#(path), line 1); "#
@@ -163,9 +166,9 @@ struct UnreadableValueTests {
         let issues = Recorder<String>()
         store.issueHandler = { issues.record($0.description) }
         let limit = Preference("limit", default: 5, .range(0...100), in: store)
-        #expect(limit.value == 5)
+        same(limit.value, 5)
         let messages = issues.elements
-        #expect(messages.count == 3)
+        same(messages.count, 3)
         #expect(messages.contains { $0.contains(#""many", from the layer "arguments" (--limit), can't be used"#) })
         #expect(messages.contains { $0.contains(#""800", from the layer "environment" (NOTES_LIMIT), can't be used"#) })
         #expect(messages.contains { $0.contains("(system layer, \(path), line 2)") })
@@ -180,8 +183,8 @@ struct UnreadableValueTests {
             in: .layered([file.scoped(prefix: "notes.")])
         )
         let error = #expect(throws: PreferenceError.self) { try secret.read() }
-        #expect(error?.message.contains("(system layer, \(path), line 2)") == true)
-        #expect(error?.message.replacing(path, with: "").contains("700") == false)
+        same(error?.message.contains("(system layer, \(path), line 2)"), true)
+        same(error?.message.replacing(path, with: "").contains("700"), false)
     }
 
     @Test
@@ -191,7 +194,7 @@ struct UnreadableValueTests {
             .arguments([]), .environment([:], prefix: "NOTES"), try .file(at: URL(filePath: path)),
             PreferenceStore.inMemory(["volume": 7]).scoped(prefix: "a.").readOnly(named: "fallback"),
         ])
-        #expect("\(store)" == "arguments; environment, NOTES_*; store, \(path); fallback, in memory, a.*")
+        same("\(store)", "arguments; environment, NOTES_*; store, \(path); fallback, in memory, a.*")
     }
 
     @Test
@@ -201,23 +204,23 @@ struct UnreadableValueTests {
         let observation = Preference("volume", default: 1, in: store).observe { updates.record($0.new) }
         defer { observation.cancel() }
         for limit in 1...3 {
-            #expect(Preference("volume", default: 5, in: store).value == 5)
-            #expect(Preference<Int?>("volume", in: store).value == nil)
-            #expect(Preference("volume", default: 5, coding: .propertyList, in: store).value == 5)
-            #expect(Preference("volume", default: 5, .range(0...limit), in: store).value == 5)
-            #expect(Preference("volume", default: 5, .check { $0 < limit }, in: store).value == 5)
-            #expect(Preference("level", default: 5, .range(0...limit), in: store).value == 5)
-            #expect(Preference<Int?>("level", default: 5, .range(0...limit), in: store).value == 5)
+            same(Preference("volume", default: 5, in: store).value, 5)
+            same(Preference<Int?>("volume", in: store).value, nil)
+            same(Preference("volume", default: 5, coding: .propertyList, in: store).value, 5)
+            same(Preference("volume", default: 5, .range(0...limit), in: store).value, 5)
+            same(Preference("volume", default: 5, .check { $0 < limit }, in: store).value, 5)
+            same(Preference("level", default: 5, .range(0...limit), in: store).value, 5)
+            same(Preference<Int?>("level", default: 5, .range(0...limit), in: store).value, 5)
         }
-        #expect(issues.elements.map(\.code) == [.unreadable, .invalid])
+        same(issues.elements.map(\.code), [.unreadable, .invalid])
         store["volume"] = "high"
-        #expect(Preference("volume", default: 5, in: store).value == 5)
+        same(Preference("volume", default: 5, in: store).value, 5)
         #expect(updates.elements.isEmpty, "the default is shown as before")
-        #expect(issues.elements.map(\.code) == [.unreadable, .invalid, .unreadable], "another value is another issue")
+        same(issues.elements.map(\.code), [.unreadable, .invalid, .unreadable], "another value is another issue")
         store["volume"] = 3
         store["volume"] = "high"
-        #expect(Preference("volume", default: 5, in: store).value == 5)
-        #expect(issues.elements.count == 4, "it was readable in between")
+        same(Preference("volume", default: 5, in: store).value, 5)
+        same(issues.elements.count, 4, "it was readable in between")
     }
 
     @Test
@@ -228,14 +231,15 @@ struct UnreadableValueTests {
         layers.issueHandler = { issues.record(String($0.message.prefix { $0 != ";" })) }
         let volume = Preference("volume", default: 5, in: layers)
         for number in 1...3 {
-            #expect(volume.value == 5)
+            same(volume.value, 5)
             user["volume"] = .integer(Int64(number))
-            #expect(volume.value == number)
+            same(volume.value, number)
             volume.reset()
         }
-        #expect(volume.value == 5)
-        #expect(
-            issues.elements == [
+        same(volume.value, 5)
+        same(
+            issues.elements,
+            [
                 #""high", from the layer "arguments" (--volume), can't be used: expected Int, found string "high""#,
                 #"expected Int, found string "low" (store layer)"#,
             ]
@@ -250,13 +254,13 @@ struct UnreadableValueTests {
         let layered = PreferenceStore.layered([.inMemory(), file])
         layered.issueHandler = { first.record($0.code) }
         for store in [layered, file, layered] {
-            #expect(Preference("volume", default: 5, in: store).value == 5)
+            same(Preference("volume", default: 5, in: store).value, 5)
         }
-        #expect(first.elements == [.unreadable], "the file's store has no handler, and its issues reach the same one")
+        same(first.elements, [.unreadable], "the file's store has no handler, and its issues reach the same one")
         let other = PreferenceStore.layered([.inMemory(), file])
         other.issueHandler = { second.record($0.code) }
         for store in [other, file, layered] {
-            #expect(Preference("volume", default: 5, in: store).value == 5)
+            same(Preference("volume", default: 5, in: store).value, 5)
         }
         #expect(first.elements == [.unreadable] && second.elements == [.unreadable])
     }
@@ -285,11 +289,11 @@ struct UnreadableValueTests {
             #expect(store["first"] == 1 && store["last"] == 2, "\(place)")
             let isBroken = !issues.elements.isEmpty
             #expect(issues.elements.allSatisfy { $0.code == .damaged }, "\(place): \(issues.elements)")
-            if isBroken, !text.contains(10) { #expect(store.names == ["first", "last"], "\(place)") }
+            if isBroken, !text.contains(10) { same(store.names, ["first", "last"], "\(place)") }
             if !isBroken { #expect(store.names.count > 2 || text.contains(10), "\(place)") }
             let list = store["list"] == nil ? [0] : [1, -2500]
-            #expect(Preference("list", default: [0], in: store).value == list, "\(place)")
-            #expect(Array(try Data(contentsOf: URL(filePath: path))) == bytes, "\(place)")
+            same(Preference("list", default: [0], in: store).value, list, "\(place)")
+            same(Array(try Data(contentsOf: URL(filePath: path))), bytes, "\(place)")
         }
     }
 }

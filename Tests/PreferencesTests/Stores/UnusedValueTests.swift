@@ -1,5 +1,6 @@
 import Observation
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import Preferences
@@ -47,7 +48,7 @@ struct UnusedValueTests {
                 signals.wrappingAdd(1, ordering: .relaxed)
             }
             try preference.write(value)
-            #expect(signals.load(ordering: .relaxed) == 1)
+            same(signals.load(ordering: .relaxed), 1)
             #expect(preference.value == value && preference.storedValue == .integer(Int64(value)))
         }
     }
@@ -67,7 +68,7 @@ struct UnusedValueTests {
             let preference = Self.preference(over: top, issues)
             if isRead { _ = preference.value }
             try await set(preference)
-            #expect(preference.value == 7)
+            same(preference.value, 7)
             #expect(!issues.elements.contains { $0.code == .hidden }, "\(issues.elements)")
         }
     }
@@ -82,7 +83,7 @@ struct UnusedValueTests {
         store.issueHandler = { issues.record($0) }
         let preference = Preference("v", default: 5, in: store)
         try preference.write(7)
-        #expect(preference.value == 3)
+        same(preference.value, 3)
         let hidden = issues.elements.filter { $0.code == .hidden }
         #expect(hidden.count == 1 && hidden.first?.message.contains("\"environment\"") == true, "\(hidden)")
     }

@@ -1,6 +1,7 @@
 import DurableFile
 import FileTestSupport
 import Observation
+import TestSupport
 import Testing
 
 @testable import Preferences
@@ -71,8 +72,8 @@ struct ValidatedStoreTests {
         await eventually { fixture.store[name] == value }
         // In the same run a plain group shows the default.
         switch name {
-        case "port": #expect(plain.port == 8080)
-        case "host": #expect(plain.host == nil)
+        case "port": same(plain.port, 8080)
+        case "host": same(plain.host, nil)
         default: #expect(plain.mode == .plain && plain.frame == .init())
         }
         // A valid change waits for the faulty one to be corrected; then both are shown.
@@ -85,7 +86,7 @@ struct ValidatedStoreTests {
         await eventually { seen.elements == [91] }
         #expect(store[name] == corrected && service.port == 91 && store["host"] == fixture.store["host"])
         let reported = issues.elements.filter { $0.message.contains("a restart reads the stored ones") }
-        #expect(reported.count == 1, "\(reported)")
+        same(reported.count, 1, "\(reported)")
         withExtendedLifetime(observation) {}
     }
 
@@ -103,7 +104,7 @@ struct ValidatedStoreTests {
         try fixture.change("port", 0)
         try await store.refresh()
         await eventually { issues.elements.contains { $0.message.contains("is out of range") || $0.code == .invalid } }
-        #expect(issues.elements.filter { $0.message.contains("found string") }.count == 1, "\(issues.elements)")
+        same(issues.elements.filter { $0.message.contains("found string") }.count, 1, "\(issues.elements)")
     }
 
     @Test(arguments: ProblemTests.places.map(\.layer), ProblemTests.faults)
@@ -125,7 +126,7 @@ struct ValidatedStoreTests {
         let service = Service(in: try .validated(Service.self, over: store))
         #expect(service.frame.width == 3 && service.port == 8080)
         #expect(service.problems.map(\.message).joined().contains("no preference is named \"prot\""))
-        #expect("\(service.$port.store)" == "arguments; store, ValidatedBackend")
+        same("\(service.$port.store)", "arguments; store, ValidatedBackend")
     }
 
     @Test
@@ -137,7 +138,7 @@ struct ValidatedStoreTests {
         let service = Service(in: try .validated(Service.self, over: store))
         #expect(service.port == 70 && service.host == "b" && service.mode == .wide)
         #expect(service.$port.source.name == "arguments" && service.$mode.source.name == "environment")
-        #expect("\(service.$port)" == "port = 70 (arguments)")
+        same("\(service.$port)", "port = 70 (arguments)")
     }
 
     @Test
@@ -182,9 +183,9 @@ struct ValidatedStoreTests {
         let base = PreferenceStore.inMemory(["server": "a", "a.port": 1])
         let store = try PreferenceStore.validated(Service.self, over: base)
         let service = Service(in: store)
-        #expect(service.host == "a")
+        same(service.host, "a")
         service.host = "b"
-        #expect(base.contents == ["host": "b", "a.port": 1])
+        same(base.contents, ["host": "b", "a.port": 1])
         let scope = store.scoped(prefix: "a.")
         try await Service(in: scope).$port.update { $0 += 1 }
         #expect(base["a.port"] == 2 && scope["port"] == 2)
@@ -193,7 +194,7 @@ struct ValidatedStoreTests {
         try await draft.apply()
         #expect(service.port == 5 && base["port"] == 5)
         store.removeAll()
-        #expect(base["host"] == "b", "removing the required value is a problem")
+        same(base["host"], "b", "removing the required value is a problem")
     }
 
     @Test
@@ -213,7 +214,7 @@ struct ValidatedStoreTests {
         backends[1].changeOutside("mode", to: "wide")
         backends[0].changeOutside("port", to: 91)
         await eventually { !changes.elements.isEmpty }
-        #expect(changes.elements.map(\.names) == [["port", "mode"]])
+        same(changes.elements.map(\.names), [["port", "mode"]])
         withExtendedLifetime(observation) {}
     }
 
@@ -228,7 +229,7 @@ struct ValidatedStoreTests {
         let slow = Slow(in: store)
         base["port"] = 7
         base["port"] = 8
-        #expect(base["port"] == 8)
+        same(base["port"], 8)
         Slow.gate.signal { $0 = true }
         await eventually { slow.port == 8 }
     }
@@ -248,7 +249,7 @@ struct ValidatedStoreTests {
         }
         base["port"] = "none"
         #expect(service.$port.isSet)
-        #expect(notified.value == 1)
+        same(notified.value, 1)
     }
 
     @Test
@@ -264,7 +265,7 @@ struct ValidatedStoreTests {
         // Also if the set itself stores nothing.
         #expect(throws: PreferenceError.self) { try service.$port.write(0) }
         plain.port = 92
-        #expect(service.frame.width == 92)
+        same(service.frame.width, 92)
         withExtendedLifetime(observation) {}
     }
 
@@ -288,7 +289,7 @@ struct ValidatedStoreTests {
         base["db.port"] = 10
         base["port"] = 91
         await eventually { !issues.elements.isEmpty }
-        #expect(whole.port == 90)
+        same(whole.port, 90)
         base["db.port"] = 6
         await eventually { whole.port == 91 }
         Whole.other["token"] = nil
@@ -303,7 +304,7 @@ struct ValidatedStoreTests {
         store.issueHandler = { issues.record($0) }
         backend.changeOutside("port", to: 91, isTelling: false)
         try store.refresh()
-        #expect(Service(in: store).port == 91)
+        same(Service(in: store).port, 91)
         #expect(store.isWritable)
         let fixed = PreferenceStore.inMemory(Self.valid).readOnly()
         #expect(try !PreferenceStore.validated(Service.self, over: fixed).isWritable)
@@ -314,7 +315,7 @@ struct ValidatedStoreTests {
         let shared = PreferenceStore(Layer(source: Source(Self.valid)), replacement: .memory(isStandard: false))
         let service = Service(in: try .validated(Service.self, over: shared))
         try PreferenceStore.withIsolatedStores {
-            #expect(service.port == 8080)
+            same(service.port, 8080)
             service.port = 92
             #expect(service.port == 92 && shared["port"] == 92)
             // One that is created inside is checked.
@@ -326,7 +327,7 @@ struct ValidatedStoreTests {
         }
         #expect(service.port == 90 && shared["port"] == 90)
         service.port = 91
-        #expect(shared["port"] == 91)
+        same(shared["port"], 91)
     }
 
     @Test
@@ -384,11 +385,11 @@ struct ValidatedStoreTests {
                 case "reset":
                     log.append("reset")
                     service.$port.reset()
-                    #expect(service.port == 3, "\(seed) \(log)")
+                    same(service.port, 3, "\(seed) \(log)")
                 default:
                     log.append("host")
                     service.host = "c"
-                    #expect(service.host == "c", "\(seed) \(log)")
+                    same(service.host, "c", "\(seed) \(log)")
                 }
                 let shown = service.problems
                 #expect(shown.isEmpty, "\(seed) \(log) \(shown)")

@@ -1,4 +1,5 @@
 import FileTestSupport
+import TestSupport
 import Testing
 
 @testable import Preferences
@@ -41,8 +42,8 @@ struct ValueTableTests {
                 values[name] = value
             }
             #expect(table.dictionary == values && table.count == values.count, "seed \(seed)")
-            #expect(Set(table.names) == Set(values.keys), "seed \(seed)")
-            for name in names { #expect(table[name] == values[name], "seed \(seed)") }
+            same(Set(table.names), Set(values.keys), "seed \(seed)")
+            for name in names { same(table[name], values[name], "seed \(seed)") }
         }
     }
 
@@ -54,7 +55,7 @@ struct ValueTableTests {
         let expected: [String: PropertyListValue] = [
             "a": 1, "b": "two", "c": [3, 4.5], "d": ["key": true], "e": .data(Data([1, 2, 255])),
         ]
-        #expect(table.dictionary == expected)
+        same(table.dictionary, expected)
         try table.read(text: #"{"a":null,"b":null,"f":6,"f":7}"#)
         #expect(table["a"] == nil && table["b"] == nil && table["f"] == 7 && table.count == 4)
     }
@@ -64,7 +65,7 @@ struct ValueTableTests {
         let table = Table()
         try table.read(text: text)
         let lines = try table.lines()
-        #expect(lines.count { $0 == "\n" } == table.count)
+        same(lines.count { $0 == "\n" }, table.count)
         let again = Table()
         for line in lines.split(separator: "\n") { try again.read(text: String(line)) }
         #expect(again.dictionary == table.dictionary && table.count > 0)
@@ -99,7 +100,7 @@ struct ValueTableTests {
             for name in Set(values.keys).union(others.keys) where values[name] != others[name] {
                 expected.updateValue(others[name], forKey: name)
             }
-            #expect(one.differences(to: other) == expected)
+            same(one.differences(to: other), expected)
         }
     }
 
@@ -126,7 +127,7 @@ struct ValueTableTests {
         // Lines that set one name repeatedly, each a little longer.
         for count in 1..<2000 { try table.read(lineOf: ["a": .string(String(repeating: "y", count: count))]) }
         #expect(table.textCount < 200_000)
-        #expect(table["a"] == .string(String(repeating: "y", count: 1999)))
+        same(table["a"], .string(String(repeating: "y", count: 1999)))
     }
 
     @Test
@@ -140,7 +141,7 @@ struct ValueTableTests {
             try table.read(text: "{\"m\(number)\":null}")
         }
         #expect(table.entryCount < 100 && table.count == 1)
-        #expect(table.dictionary == ["first": "stays"])
+        same(table.dictionary, ["first": "stays"])
     }
 
     @Test
@@ -149,9 +150,9 @@ struct ValueTableTests {
         for number in 0..<50 { try table.read(lineOf: ["n\(number)": .integer(Int64(number))]) }
         let place = try #require(table.index(of: "n7"))
         for number in 0..<50 { table.set(.string(String(repeating: "z", count: 3000)), for: "n\(number)") }
-        #expect(table.index(of: "n7") == place)
+        same(table.index(of: "n7"), place)
         table.set(8, at: place)
-        #expect(table["n7"] == 8)
+        same(table["n7"], 8)
     }
 
     @Test
@@ -159,11 +160,11 @@ struct ValueTableTests {
         let table = Table()
         let names = [1, 2, 3, 4, 7, 8, 9, 16, 17, 65_535, 65_536, 100_000].map { String(repeating: "n", count: $0) }
         for (number, name) in names.enumerated() { try table.read(lineOf: [name: .integer(Int64(number))]) }
-        for (number, name) in names.enumerated() { #expect(table[name] == .integer(Int64(number))) }
+        for (number, name) in names.enumerated() { same(table[name], .integer(Int64(number))) }
         for name in names { try table.read(lineOf: [name: nil]) }
         #expect(table.isEmpty && table.dictionary.isEmpty)
         try table.read(linesOf: names.map { ($0, .string("of \($0.count)")) })
-        for name in names { #expect(table[name] == .string("of \(name.count)")) }
+        for name in names { same(table[name], .string("of \(name.count)")) }
         try table.read(linesOf: names.map { ($0, nil) })
         #expect(table.isEmpty && table.dictionary.isEmpty)
     }
@@ -200,7 +201,7 @@ struct ValueTableTests {
     func textOfRepeatedLinesIsFreed() {
         let table = Table()
         let lines = (0..<20_000).map { "{\"\($0 % 5)\":\($0 % 10)}\n{\"missing\":null}\n" }.joined()
-        #expect(table.readPlainLines(lines).lineCount == 40_000)
+        same(table.readPlainLines(lines).lineCount, 40_000)
         #expect(table.textCount < 100_000 && table["4"] == 9 && table.count == 5)
     }
 
@@ -214,10 +215,10 @@ struct ValueTableTests {
         let text =
             lines(0..<60) { $0 == 59 ? "\"\(stays)\"" : "\($0)" } + lines(0..<59) { _ in "null" }
             + lines(60..<200) { "\"of \($0)\"" }
-        #expect(table.readPlainLines(text).lineCount == 259)
+        same(table.readPlainLines(text).lineCount, 259)
         #expect(table.entryCount < 200, "some were dropped")
         #expect(table["n59"] == .string(stays) && table["n3"] == nil && table.count == 141)
-        for number in 60..<200 { #expect(table["n\(number)"] == .string("of \(number)")) }
+        for number in 60..<200 { same(table["n\(number)"], .string("of \(number)")) }
     }
 
     @Test
@@ -227,7 +228,7 @@ struct ValueTableTests {
         for name in names { try table.read(lineOf: [name: 1]) }
         let sorted = names.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
         let lines = try sorted.map { try Line.write($0, 1) }
-        #expect(try table.lines() == lines.joined())
+        try same(table.lines(), lines.joined())
     }
 }
 

@@ -1,5 +1,6 @@
 import Observation
 import Preferences
+import TestSupport
 import Testing
 
 // Storage for any `Codable` value: instances with the same key have the same value, observers are notified, `nil` removes the value.
@@ -22,19 +23,19 @@ struct CodableStorageTests {
     func instancesWithTheSameKeyHaveTheSameValue() {
         let (first, second) = (ProfileScreen(store), ProfileScreen(store))
         first.profile = Profile(name: "Ada", tags: ["a", "b"], manager: [Profile()])
-        #expect(second.profile == Profile(name: "Ada", tags: ["a", "b"], manager: [Profile()]))
+        same(second.profile, Profile(name: "Ada", tags: ["a", "b"], manager: [Profile()]))
         second.profile?.name = "Grace"
-        #expect(first.profile?.name == "Grace")
+        same(first.profile?.name, "Grace")
     }
 
     @Test
     func nilRemoves() {
         let screen = ProfileScreen(store)
         screen.profile = Profile()
-        #expect(store.names == ["profile"])
+        same(store.names, ["profile"])
         screen.profile = nil
-        #expect(store.names == [])
-        #expect(screen.profile == nil)
+        same(store.names, [])
+        same(screen.profile, nil)
     }
 
     @Test
@@ -42,22 +43,22 @@ struct CodableStorageTests {
         let (screen, other) = (ProfileScreen(store), ProfileScreen(store))
         let rendered = Recorder<Profile?>()
         withObservationTracking {
-            #expect(screen.profile == nil)
+            same(screen.profile, nil)
         } onChange: {
             rendered.record(screen.profile)
         }
         other.profile = Profile()
-        #expect(rendered.elements == [Profile()])
+        same(rendered.elements, [Profile()])
     }
 
     @Test
     func codeWithoutViewsIsNotified() async {
         let screen = ProfileScreen(store)
         var values = screen.$profile.updates.makeAsyncIterator()
-        #expect(await values.next() == .some(nil))
+        await same(values.next(), .some(nil))
         screen.profile = Profile()
-        #expect(await values.next() == Profile())
+        await same(values.next(), Profile())
         screen.profile = nil
-        #expect(await values.next() == .some(nil))
+        await same(values.next(), .some(nil))
     }
 }

@@ -1,4 +1,5 @@
 import Preferences
+import TestSupport
 import Testing
 
 // A concise wrapper: publishers with `didSet` and `willSet` timing, suites, several instances with the same key, mocks.
@@ -15,17 +16,17 @@ struct ConciseWrapperTests {
     func severalInstancesWithTheSameKeyShareTheirValue() {
         let other = Preference("user.name", default: "somebody", in: user.$name.store)
         user.name = "François"
-        #expect(other.value == "François")
+        same(other.value, "François")
         other.reset()
-        #expect(user.name == "Pitt")
-        #expect(other.value == "somebody", "each declaration has its own default")
+        same(user.name, "Pitt")
+        same(other.value, "somebody", "each declaration has its own default")
     }
 
     @Test
     func nilGivesTheDefaultAgain() {
         user.age = 42
         user.age = nil
-        #expect(user.age == nil)
+        same(user.age, nil)
         #expect(!user.$age.isSet)
     }
 
@@ -35,25 +36,25 @@ struct ConciseWrapperTests {
         let observation = user.$name.observe { seen.record("\($0.old) → \($0.new)") }
         user.name = "François"
         user.$name.reset()
-        #expect(seen.elements == ["Pitt → François", "François → Pitt"])
+        same(seen.elements, ["Pitt → François", "François → Pitt"])
         withExtendedLifetime(observation) {}
     }
 
     @Test
     func onePreferenceIsMocked() {
         let mock = user.$name.bound(to: .inMemory(["user.name": "Mock"]))
-        #expect(mock.value == "Mock")
+        same(mock.value, "Mock")
         mock.value = "Changed"
         mock.reset()
-        #expect(mock.value == "Pitt")
+        same(mock.value, "Pitt")
         #expect(user.$name.store.contents.isEmpty, "the real store is never touched")
     }
 
     @Test
     func allAreMocked() {
         let mock = User(in: .inMemory(["user.name": "Mock", "user.age": 7]))
-        #expect(mock.name == "Mock")
-        #expect(mock.age == 7)
-        #expect(user.name == "Pitt")
+        same(mock.name, "Mock")
+        same(mock.age, 7)
+        same(user.name, "Pitt")
     }
 }

@@ -1,4 +1,5 @@
 import Preferences
+import TestSupport
 import Testing
 
 // Wrappers for plain and `Codable` values with an injected store, in a class that is easy to test.
@@ -51,15 +52,15 @@ struct InjectedStoreTests {
         #expect(session.isFirstLaunch)
         session.signIn("Ada")
         #expect(!session.isFirstLaunch)
-        #expect(store["isFirstLaunch"] == false)
+        same(store["isFirstLaunch"], false)
     }
 
     @Test
     func codableValueIsKeptInTheInjectedStore() {
         let store = PreferenceStore.inMemory()
         Session(store: store).signIn("Ada")
-        #expect(Session(store: store).account == Account(name: "Ada"))
-        #expect(Session(store: .inMemory()).account == nil, "another test's store is another store")
+        same(Session(store: store).account, Account(name: "Ada"))
+        same(Session(store: .inMemory()).account, nil, "another test's store is another store")
     }
 
     @Test
@@ -68,7 +69,7 @@ struct InjectedStoreTests {
             store: .inMemory(["isFirstLaunch": false, "account": ["name": "Grace", "visits": ["monday": 3]]])
         )
         #expect(!session.isFirstLaunch)
-        #expect(session.account == Account(name: "Grace", visits: ["monday": 3]))
+        same(session.account, Account(name: "Grace", visits: ["monday": 3]))
     }
 
     @Test
@@ -77,7 +78,7 @@ struct InjectedStoreTests {
         let screen = Screen(store: store)
         screen.title = "Notes"
         screen.account.visits["monday", default: 0] += 1
-        #expect(Screen(store: store).title == "Notes")
-        #expect(Screen(store: store).account.visits == ["monday": 1])
+        same(Screen(store: store).title, "Notes")
+        same(Screen(store: store).account.visits, ["monday": 1])
     }
 }

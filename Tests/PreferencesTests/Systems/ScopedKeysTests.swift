@@ -1,4 +1,5 @@
 import Preferences
+import TestSupport
 import Testing
 
 // Typed keys with a default and a suite, grouped in scopes, as users of a library with such keys write them.
@@ -28,7 +29,7 @@ struct ScopedKeysTests {
             Defaults.general.automaticallyUpdate = true
             #expect(Defaults.general.automaticallyUpdate)
             Defaults.general.theme = .dark
-            #expect(PreferenceStore.standard.contents == ["AutomaticallyUpdate": true, "theme": "dark"])
+            same(PreferenceStore.standard.contents, ["AutomaticallyUpdate": true, "theme": "dark"])
         }
     }
 
@@ -36,8 +37,8 @@ struct ScopedKeysTests {
     func keyOfASuiteIsStoredInItsSuite() {
         PreferenceStore.withIsolatedStores {
             Defaults.general.shared = 2
-            #expect(PreferenceStore.suite("group.com.example")["shared"] == 2)
-            #expect(PreferenceStore.standard["shared"] == nil)
+            same(PreferenceStore.suite("group.com.example")["shared"], 2)
+            same(PreferenceStore.standard["shared"], nil)
         }
     }
 
@@ -45,7 +46,7 @@ struct ScopedKeysTests {
     func keyCanBePassedAsAValue() {
         PreferenceStore.withIsolatedStores {
             let key = Defaults.general.$automaticallyUpdate
-            #expect(key.name == "AutomaticallyUpdate")
+            same(key.name, "AutomaticallyUpdate")
             #expect(!key.defaultValue)
             key.value = true
             #expect(Defaults.general.automaticallyUpdate)
@@ -58,9 +59,9 @@ struct ScopedKeysTests {
     func valueOutsideTheRangeIsRejected() throws {
         try PreferenceStore.withIsolatedStores {
             #expect(throws: PreferenceError.self) { try Defaults.editor.$fontSize.write(100) }
-            #expect(Defaults.editor.fontSize == 12)
+            same(Defaults.editor.fontSize, 12)
             try Defaults.editor.$fontSize.write(72)
-            #expect(Defaults.editor.fontSize == 72)
+            same(Defaults.editor.fontSize, 72)
         }
     }
 }

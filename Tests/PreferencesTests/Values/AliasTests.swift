@@ -1,4 +1,5 @@
 import Preferences
+import TestSupport
 import Testing
 
 struct AliasTests {
@@ -9,16 +10,16 @@ struct AliasTests {
     @Test
     func formerRawValueReadsAsTheNewCase() {
         let look = Preference("look", default: Look.system, coding: .rawValue(aliases: ["night": .dark]), in: store)
-        #expect(look.value == .dark)
-        #expect(store["look"] == "night", "a read never writes")
+        same(look.value, .dark)
+        same(store["look"], "night", "a read never writes")
         look.value = .dark
-        #expect(store["look"] == "dark")
+        same(store["look"], "dark")
     }
 
     @Test
     func optionalTakesAliasesToo() throws {
         let look = Preference<Look?>("look", coding: .rawValue(aliases: ["night": .dark]), in: store)
-        #expect(try look.read() == .dark)
+        try same(look.read(), .dark)
         look.value = nil
         #expect(store.names.isEmpty)
     }
@@ -28,7 +29,7 @@ struct AliasTests {
         store["look"] = "noon"
         let look = Preference("look", default: Look.system, coding: .rawValue(aliases: ["night": .dark]), in: store)
         let error = #expect(throws: PreferenceError.self) { try look.read() }
-        #expect(error?.code == .unreadable)
+        same(error?.code, .unreadable)
     }
 
     @Test
@@ -36,7 +37,7 @@ struct AliasTests {
         store.issueHandler = { _ in }
         let one = Preference("look", default: Look.system, coding: .rawValue(aliases: ["night": .dark]), in: store)
         let other = Preference("look", default: Look.system, coding: .rawValue, in: store)
-        #expect(one.value == .dark)
-        #expect(other.value == .system)
+        same(one.value, .dark)
+        same(other.value, .system)
     }
 }

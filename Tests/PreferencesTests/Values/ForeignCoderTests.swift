@@ -1,4 +1,5 @@
 import Preferences
+import TestSupport
 import Testing
 
 #if canImport(FoundationEssentials)
@@ -21,7 +22,7 @@ struct ForeignCoderTests {
     @Test(arguments: values)
     func valueSurvivesAJSONCoder(_ value: PropertyListValue) throws {
         let data = try JSONEncoder().encode([value])
-        #expect(try JSONDecoder().decode([PropertyListValue].self, from: data) == [value])
+        try same(JSONDecoder().decode([PropertyListValue].self, from: data), [value])
     }
 
     @Test(arguments: values)
@@ -47,7 +48,7 @@ struct ForeignCoderTests {
     @Test
     func literalsAndDescriptionReadAlike() {
         let value: PropertyListValue = ["b": [true, 1, 2.0, "a\"\n\u{1}"], "a": .data(Data([1]))]
-        #expect(value.description == #"{"a": {"$data":"AQ=="}, "b": [true, 1, 2.0, "a\"\n\u0001"]}"#)
-        #expect(["a": 1, "a": 2] as PropertyListValue == ["a": 2])
+        same(value.description, #"{"a": {"$data":"AQ=="}, "b": [true, 1, 2.0, "a\"\n\u0001"]}"#)
+        same(["a": 1, "a": 2] as PropertyListValue, ["a": 2])
     }
 }

@@ -1,5 +1,6 @@
 import Foundation
 import Preferences
+import TestSupport
 import Testing
 
 /// Tests of values as JSON texts.
@@ -12,8 +13,8 @@ struct JSONTextTests {
         ] as [(PropertyListValue, String)]
     )
     func valueIsWrittenAndReadInTheFormOfTheFile(value: PropertyListValue, text: String) throws {
-        #expect(try value.json() == text)
-        #expect(try PropertyListValue(json: " \(text)\n") == value)
+        try same(value.json(), text)
+        try same(PropertyListValue(json: " \(text)\n"), value)
     }
 
     @Test(arguments: ["", "25O", "dark", "null", "[1", #"{"$later":1}"#, "1 2", "\u{FEFF}"])

@@ -1,4 +1,5 @@
 import Preferences
+import TestSupport
 import Testing
 
 #if canImport(FoundationEssentials)
@@ -38,40 +39,40 @@ struct LegacyFormsTests {
     )
     func codableValueIsRead(stored: PropertyListValue) throws {
         let store = PreferenceStore.inMemory(["profile": stored])
-        #expect(try Preference<Profile?>("profile", in: store).read() == profile)
-        #expect(try Preference<Profile?>("profile", coding: .json, in: store).read() == profile)
-        #expect(try Preference<Profile?>("profile", coding: .jsonString, in: store).read() == profile)
+        try same(Preference<Profile?>("profile", in: store).read(), profile)
+        try same(Preference<Profile?>("profile", coding: .json, in: store).read(), profile)
+        try same(Preference<Profile?>("profile", coding: .jsonString, in: store).read(), profile)
     }
 
     /// sindresorhus/Defaults stores an array of `Codable` values as an array of JSON texts.
     @Test
     func arrayOfTextsIsRead() throws {
         let store = PreferenceStore.inMemory(["profiles": [.string(Self.json), .string(Self.json)]])
-        #expect(try Preference<[Profile]?>("profiles", in: store).read() == [profile, profile])
+        try same(Preference<[Profile]?>("profiles", in: store).read(), [profile, profile])
     }
 
     /// An enum as its raw value, or as JSON text with quotes, as sindresorhus/Defaults stores an enum that is also `Codable`.
     @Test(arguments: ["dark", "\"dark\""])
     func enumIsRead(text: String) throws {
         let store = PreferenceStore.inMemory(["look": .string(text), "data": .data(Data("\"dark\"".utf8))])
-        #expect(try Preference<Look?>("look", in: store).read() == .dark)
-        #expect(try Preference<Plain?>("look", in: store).read() == .dark)
-        #expect(try Preference<Look?>("data", in: store).read() == .dark)
+        try same(Preference<Look?>("look", in: store).read(), .dark)
+        try same(Preference<Plain?>("look", in: store).read(), .dark)
+        try same(Preference<Look?>("data", in: store).read(), .dark)
     }
 
     /// A URL as text, and as JSON text with escaped slashes.
     @Test(arguments: ["https://example.com/a?b=c#d", #""https:\/\/example.com\/a?b=c#d""#])
     func urlIsRead(text: String) throws {
         let store = PreferenceStore.inMemory(["site": .string(text)])
-        #expect(try Preference<URL?>("site", in: store).read()?.absoluteString == "https://example.com/a?b=c#d")
+        try same(Preference<URL?>("site", in: store).read()?.absoluteString, "https://example.com/a?b=c#d")
     }
 
     /// A dictionary of JSON texts, and a set as an array.
     @Test
     func collectionsAreRead() throws {
         let store = PreferenceStore.inMemory(["byYear": ["1815": .string(Self.json)], "tags": ["a", "b"]])
-        #expect(try Preference<[Int: Profile]?>("byYear", in: store).read() == [1815: profile])
-        #expect(try Preference<Set<String>?>("tags", in: store).read() == ["a", "b"])
+        try same(Preference<[Int: Profile]?>("byYear", in: store).read(), [1815: profile])
+        try same(Preference<Set<String>?>("tags", in: store).read(), ["a", "b"])
     }
 
     /// The declared coding determines the written form, so that the other library can still read it.

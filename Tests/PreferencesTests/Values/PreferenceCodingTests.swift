@@ -1,5 +1,6 @@
 import FileTestSupport
 import Preferences
+import TestSupport
 import Testing
 
 #if canImport(FoundationEssentials)
@@ -12,7 +13,7 @@ struct PreferenceCodingTests {
     @Test
     func optionalOfACodedTypeIsSetOrNot() throws {
         func check<Value: Equatable>(_ coding: PreferenceCoding<Value?>, _ value: Value) throws {
-            #expect(try coding.encode(nil) == nil)
+            try same(coding.encode(nil), nil)
             try roundTrip(value, coding)
         }
         try check(.rawValue, Theme.dark)
@@ -21,21 +22,21 @@ struct PreferenceCodingTests {
         try check(.jsonString, Frame(counts: [:]))
         try check(.propertyList, Frame())
         try check(.native, Frame())
-        #expect(try PreferenceCoding<Side>.rawValue.encode(.left) == "left")
+        try same(PreferenceCoding<Side>.rawValue.encode(.left), "left")
     }
 
     @Test
     func jsonOfEqualValuesIsEqual() throws {
         let members = (0..<50).map { ("key\($0)", $0) }
         let first = try encoded(Dictionary(uniqueKeysWithValues: members), .json)
-        #expect(try encoded(Dictionary(uniqueKeysWithValues: members.reversed()), .json) == first)
-        #expect(try encoded(Point(x: 1, y: 2), .jsonString) == #"{"x":1,"y":2}"#)
+        try same(encoded(Dictionary(uniqueKeysWithValues: members.reversed()), .json), first)
+        try same(encoded(Point(x: 1, y: 2), .jsonString), #"{"x":1,"y":2}"#)
     }
 
     @Test
     func unencodableValueThrowsTheLibrarysError() throws {
         let error = try #require(throws: PreferenceError.self) { try encoded([Double.nan], .json) }
-        #expect(error.code == .unencodable)
+        same(error.code, .unencodable)
     }
 
     static func json(_ text: String) -> PropertyListValue { .data(Data(text.utf8)) }
@@ -50,7 +51,7 @@ struct PreferenceCodingTests {
             for coding in codings {
                 for stored in stored {
                     do {
-                        #expect(try coding.decode(stored) == value, "\(coding.identifier) of \(stored)")
+                        try same(coding.decode(stored), value, "\(coding.identifier) of \(stored)")
                     } catch {
                         Issue.record(error, "\(coding.identifier) of \(stored)")
                     }
@@ -108,10 +109,10 @@ struct PreferenceCodingTests {
         }
         func check<Value: Equatable & PreferenceValue & Codable>(_ value: Value, _ stored: PropertyListValue) throws {
             for coding in [PreferenceCoding<Value>.native, .propertyList] {
-                #expect(try coding.decode(stored) == value)
+                try same(coding.decode(stored), value)
             }
             for coding in [PreferenceCoding<[Value]>.native, .propertyList] {
-                #expect(try coding.decode([stored]) == [value])
+                try same(coding.decode([stored]), [value])
             }
         }
         let delays: [(Duration, PropertyListValue)] = [
@@ -124,9 +125,9 @@ struct PreferenceCodingTests {
         let stored: PropertyListValue = [
             "delay": [3, 5], "locale": ["current": 0, "identifier": "de_AT"], "zone": ["identifier": "Europe/Vienna"],
         ]
-        #expect(try PreferenceCoding<Box>.propertyList.decode(stored) == Box())
+        try same(PreferenceCoding<Box>.propertyList.decode(stored), Box())
         for malformed in [[0], [0, -1], [1.5, 0], [0, 0, 0]] as [PropertyListValue] {
-            #expect(readError(Duration.self, malformed)?.code == .unreadable)
+            same(readError(Duration.self, malformed)?.code, .unreadable)
         }
     }
 
@@ -143,7 +144,7 @@ struct PreferenceCodingTests {
             throws
         {
             if let value {
-                #expect(try coding.decode(stored) == value)
+                try same(coding.decode(stored), value)
             } else {
                 #expect(throws: PreferenceError.self) { try coding.decode(stored) }
             }
@@ -159,8 +160,8 @@ struct PreferenceCodingTests {
             let layered = PreferenceStore.layered([.arguments(["-flag", text]), .inMemory()])
             layered.issueHandler = { #expect($0.code == .unreadable && value == nil) }
             let flag = Preference("flag", default: !(value ?? true), coding: coding, in: layered)
-            #expect(flag.value == value ?? false)
-            #expect(flag.source.name == (value == nil ? "default" : "arguments"))
+            same(flag.value, value ?? false)
+            same(flag.source.name, value == nil ? "default" : "arguments")
         }
     }
 
@@ -193,11 +194,11 @@ struct PreferenceCodingTests {
         ] {
             let stored = PropertyListValue.string(path)
             for coding in [PreferenceCoding<URL>.native, .propertyList, .json] {
-                #expect(try coding.decode(stored)?.absoluteString == text)
+                try same(coding.decode(stored)?.absoluteString, text)
             }
-            #expect(try PreferenceCoding<[URL]>.native.decode([stored])?.first?.isFileURL == true)
-            #expect(Preference<URL?>("folder", in: .inMemory(["folder": stored])).value?.absoluteString == text)
-            #expect(Preference<String?>("folder", in: .inMemory(["folder": stored])).value == path)
+            try same(PreferenceCoding<[URL]>.native.decode([stored])?.first?.isFileURL, true)
+            same(Preference<URL?>("folder", in: .inMemory(["folder": stored])).value?.absoluteString, text)
+            same(Preference<String?>("folder", in: .inMemory(["folder": stored])).value, path)
         }
     }
 
@@ -225,12 +226,12 @@ struct PreferenceCodingTests {
         }
         let dates = [Date(timeIntervalSince1970: 0)]
         let stored = Self.json(#"["1970-01-01T00:00:00Z"]"#)
-        #expect(try coding([Date].self).encode(dates) == stored)
-        #expect(try coding([Date].self).decode(stored) == dates)
-        #expect(uses.value == 2, "a coder for each use")
-        #expect(try coding([Date].self).decode([.date(dates[0])]) == dates, "the form of other codings is read")
-        #expect(try coding([Date]?.self).encode(nil) == nil)
-        #expect(try coding([Date]?.self).decode(Self.json("null")) == .none)
+        try same(coding([Date].self).encode(dates), stored)
+        try same(coding([Date].self).decode(stored), dates)
+        same(uses.value, 2, "a coder for each use")
+        try same(coding([Date].self).decode([.date(dates[0])]), dates, "the form of other codings is read")
+        try same(coding([Date]?.self).encode(nil), nil)
+        try same(coding([Date]?.self).decode(Self.json("null")), .none)
         let error = try #require(throws: PreferenceError.self) {
             try coding(Point.self).decode(Self.json(#"{"x":1}"#))
         }
@@ -241,19 +242,19 @@ struct PreferenceCodingTests {
             PreferenceCoding<Point>.json.identifier, PreferenceCoding<Point>.jsonString.identifier,
             PreferenceCoding<Point>.json("String").identifier,
         ]
-        #expect(Set(identifiers).count == identifiers.count)
-        #expect(try encoded(Point(x: 1, y: 2), .json("plain")) == Self.json(#"{"x":1,"y":2}"#))
+        same(Set(identifiers).count, identifiers.count)
+        try same(encoded(Point(x: 1, y: 2), .json("plain")), Self.json(#"{"x":1,"y":2}"#))
     }
 
     @Test
     func declaredDataAndStringsAreReadUnchanged() throws {
         for text in ["5", "\"a\"", "null", "[]"] {
-            #expect(try PreferenceCoding<String>.native.decode(.string(text)) == text)
-            #expect(try PreferenceCoding<String?>.native.decode(.string(text)) == text)
-            #expect(try PreferenceCoding<Data>.native.decode(Self.json(text)) == Data(text.utf8))
-            #expect(try PreferenceCoding<[String?]>.native.decode([.string(text)]) == [text])
+            try same(PreferenceCoding<String>.native.decode(.string(text)), text)
+            try same(PreferenceCoding<String?>.native.decode(.string(text)), text)
+            try same(PreferenceCoding<Data>.native.decode(Self.json(text)), Data(text.utf8))
+            try same(PreferenceCoding<[String?]>.native.decode([.string(text)]), [text])
         }
-        #expect(try PreferenceCoding<String>.native.decode(Self.json("\"a\"")) == "a")
+        try same(PreferenceCoding<String>.native.decode(Self.json("\"a\"")), "a")
     }
 
     /// The messages of JSON's decoder are sentences; these are parts of one.
@@ -267,7 +268,7 @@ struct PreferenceCodingTests {
         let store = PreferenceStore.inMemory(["frame": Self.json(#"{"size":{"width":"wide"}}"#)])
         store.issueHandler = { issues.record("\($0)") }
         let frame = Preference("frame", default: Frame(), coding: .json, in: store)
-        #expect(frame.value.size.width == 8)
+        same(frame.value.size.width, 8)
         let issue = try #require(issues.elements.first)
         #expect(issue.hasPrefix("preference \"frame\" at size.width: "))
         #expect(issue.hasSuffix("; the default of this member is used and the stored value is kept"))
@@ -277,10 +278,10 @@ struct PreferenceCodingTests {
     @Test
     func nullOfJSONIsAbsentForOptionalsOnly() throws {
         for stored in [Self.json("null"), "null", Self.json(" null ")] {
-            #expect(try PreferenceCoding<Point?>.json.decode(stored) == .none)
-            #expect(try PreferenceCoding<Int?>.native.decode(stored) == .none)
-            #expect(try PreferenceCoding<Theme?>.rawValue.decode(stored) == .none)
-            #expect(try PreferenceCoding<Side?>.rawValue.decode(stored) == .none)
+            try same(PreferenceCoding<Point?>.json.decode(stored), .none)
+            try same(PreferenceCoding<Int?>.native.decode(stored), .none)
+            try same(PreferenceCoding<Theme?>.rawValue.decode(stored), .none)
+            try same(PreferenceCoding<Side?>.rawValue.decode(stored), .none)
             #expect(throws: PreferenceError.self) { try PreferenceCoding<Point>.json.decode(stored) }
             #expect(throws: PreferenceError.self) { try PreferenceCoding<Int>.native.decode(stored) }
         }
@@ -291,11 +292,11 @@ struct PreferenceCodingTests {
         func error<Value>(_ coding: PreferenceCoding<Value>, _ stored: PropertyListValue) throws -> String {
             "\(try #require(throws: PreferenceError.self) { try coding.decode(stored) })"
         }
-        #expect(try error(PreferenceCoding<Int>.native, "five") == "expected Int, found string \"five\"")
-        #expect(try error(PreferenceCoding<Int>.json, true) == "expected Int, found boolean true")
-        #expect(try error(PreferenceCoding<Theme?>.rawValue, "blue") == "Theme has no case for string \"blue\"")
-        #expect(try error(PreferenceCoding<[Point]>.propertyList, [1]) == "at 0: expected Point, found integer 1")
-        #expect(try error(PreferenceCoding<Point>.json, Self.json("{\"x\":1}")) == "missing key \"y\"")
+        try same(error(PreferenceCoding<Int>.native, "five"), "expected Int, found string \"five\"")
+        try same(error(PreferenceCoding<Int>.json, true), "expected Int, found boolean true")
+        try same(error(PreferenceCoding<Theme?>.rawValue, "blue"), "Theme has no case for string \"blue\"")
+        try same(error(PreferenceCoding<[Point]>.propertyList, [1]), "at 0: expected Point, found integer 1")
+        try same(error(PreferenceCoding<Point>.json, Self.json("{\"x\":1}")), "missing key \"y\"")
         #expect(try error(PreferenceCoding<[Point]>.json, Self.json("[{\"x\":1,\"y\":[]}]")).hasPrefix("at 0.y: "))
         #expect(try error(PreferenceCoding<[Int: Bool]>.propertyList, ["07": 7]).hasPrefix("at 07: "))
     }

@@ -1,4 +1,5 @@
 import Preferences
+import TestSupport
 import Testing
 
 #if canImport(FoundationEssentials)
@@ -26,8 +27,8 @@ struct PreferenceValueTests {
         try check(UInt64.self)
         try check(Int128.self)
         try check(UInt128.self)
-        #expect(UInt64.max.storedValue() == .unsigned(.max))
-        #expect(UInt64(7).storedValue() == .integer(7))
+        same(UInt64.max.storedValue(), .unsigned(.max))
+        same(UInt64(7).storedValue(), .integer(7))
     }
 
     @Test(arguments: [
@@ -38,13 +39,13 @@ struct PreferenceValueTests {
         for coding in [PreferenceCoding<Double>.native, .propertyList] {
             let stored = try #require(try coding.encode(value))
             let read = try #require(try coding.decode(stored))
-            #expect(read.bitPattern == value.bitPattern)
+            same(read.bitPattern, value.bitPattern)
             // A date as an element keeps its bits, too.
             let date = Date(timeIntervalSinceReferenceDate: value)
-            #expect(try PropertyListValue.date(Date(storedValue: .date(date))) == .date(date))
+            try same(PropertyListValue.date(Date(storedValue: .date(date))), .date(date))
         }
         let narrow = Float(value)
-        #expect(try Float(storedValue: .real(Double(narrow))).bitPattern == narrow.bitPattern)
+        try same(Float(storedValue: .real(Double(narrow))).bitPattern, narrow.bitPattern)
     }
 
     @Test(arguments: [
@@ -57,7 +58,7 @@ struct PreferenceValueTests {
             for coding in [PreferenceCoding<Value>.native, .propertyList, .json, .jsonString] {
                 let stored = try #require(try coding.encode(value))
                 let read = try #require(try coding.decode(stored))
-                #expect(text(read).map { Array($0.utf8) } == Array((text(value) ?? "").utf8))
+                same(text(read).map { Array($0.utf8) }, Array((text(value) ?? "").utf8))
             }
         }
         try check(value) { $0 }
@@ -76,7 +77,7 @@ struct PreferenceValueTests {
         ] {
             let url = try #require(URL(string: text))
             try roundTripBoth(url)
-            #expect(url.storedValue() == .string(text))
+            same(url.storedValue(), .string(text))
         }
         try roundTripBoth(UUID())
         for text in ["0", "-12.340", "1e127", "1e-127", "99999999999999999999999999999999999999"] {
@@ -104,12 +105,12 @@ struct PreferenceValueTests {
         ("GMT+1800", 64800),
     ])
     func timeZoneOfAnOffsetIsReadInAnySpelling(_ text: String, _ offset: Int) throws {
-        #expect(try TimeZone(storedValue: .string(text)).secondsFromGMT() == offset)
+        try same(TimeZone(storedValue: .string(text)).secondsFromGMT(), offset)
     }
 
     @Test(arguments: ["GMT+", "GMT+1:3", "GMT+0160", "GMT+2500", "GMT+1x", "GMT+1:", "GMT*1", "GMT+12345", "UT"])
     func invalidTimeZoneIsUnreadable(_ text: String) {
-        #expect(readError(TimeZone.self, .string(text))?.code == .unreadable)
+        same(readError(TimeZone.self, .string(text))?.code, .unreadable)
     }
 
     @Test
@@ -117,8 +118,8 @@ struct PreferenceValueTests {
         let zone = try #require(TimeZone(secondsFromGMT: 3601))
         let preference = Preference("zone", default: zone, in: .inMemory(["zone": "GMT+0200"]))
         let error = try #require(throws: PreferenceError.self) { try preference.write(zone) }
-        #expect(error.code == .unencodable)
-        #expect(preference.storedValue == "GMT+0200")
+        same(error.code, .unencodable)
+        same(preference.storedValue, "GMT+0200")
     }
 
     @Test
@@ -127,7 +128,7 @@ struct PreferenceValueTests {
             let url = try #require(URL(string: text))
             try roundTripBoth(url)
             try roundTripBoth([url])
-            #expect(try URL(storedValue: try #require(url.storedValue())).scheme == nil)
+            try same(URL(storedValue: try #require(url.storedValue())).scheme, nil)
         }
     }
 
@@ -136,13 +137,13 @@ struct PreferenceValueTests {
     func nativeTypeHasOneForm() throws {
         struct Box<Content: PreferenceValue & Codable & Hashable>: Codable, Hashable, Sendable { var content: Content }
         func check<Value: PreferenceValue & Codable & Hashable>(_ value: Value, _ stored: PropertyListValue) throws {
-            #expect(try value.storedValue() == stored)
-            #expect(try encoded(value, .propertyList) == stored)
-            #expect(try encoded([value], .native) == [stored])
-            #expect(try encoded([value], .propertyList) == [stored])
-            #expect(try encoded(["a": value], .native) == ["a": stored])
-            #expect(try encoded(["a": value], .propertyList) == ["a": stored])
-            #expect(try encoded(Box(content: value), .propertyList) == ["content": stored])
+            try same(value.storedValue(), stored)
+            try same(encoded(value, .propertyList), stored)
+            try same(encoded([value], .native), [stored])
+            try same(encoded([value], .propertyList), [stored])
+            try same(encoded(["a": value], .native), ["a": stored])
+            try same(encoded(["a": value], .propertyList), ["a": stored])
+            try same(encoded(Box(content: value), .propertyList), ["content": stored])
             try roundTrip(Box(content: value), .propertyList)
             try roundTrip([value: [value]], .propertyList)
         }
@@ -166,14 +167,14 @@ struct PreferenceValueTests {
         for value in limits + [.zero, .seconds(-1), .milliseconds(1500), Duration(attoseconds: -1)] {
             try roundTripBoth(value)
         }
-        #expect(Duration.milliseconds(-1500).storedValue() == "-1.5")
-        #expect(try Duration(storedValue: 3) == .seconds(3))
-        #expect(try Duration(storedValue: 0.1) == .milliseconds(100))
-        #expect(try Duration(storedValue: 1e18) == .seconds(Int64(1e18)))
+        same(Duration.milliseconds(-1500).storedValue(), "-1.5")
+        try same(Duration(storedValue: 3), .seconds(3))
+        try same(Duration(storedValue: 0.1), .milliseconds(100))
+        try same(Duration(storedValue: 1e18), .seconds(Int64(1e18)))
         let malformed: [PropertyListValue] = [
             "", "-", "1.", ".5", "1e3", "+1", "1.0000000000000000001", "170141183460469231732", true, 1e30, .real(.nan),
         ]
-        for stored in malformed { #expect(readError(Duration.self, stored)?.code == .unreadable) }
+        for stored in malformed { same(readError(Duration.self, stored)?.code, .unreadable) }
     }
 
     @Test
@@ -185,38 +186,38 @@ struct PreferenceValueTests {
         try roundTripBoth(Theme.dark)
         try roundTripBoth("a"..."z")
         try roundTripBoth(Set([3, 1, 2]))
-        #expect(try Set([3, 1, 2]).storedValue() == [1, 2, 3])
-        #expect(try [Level.high: 1].storedValue() == ["5": 1])
-        #expect(readError(Range<Int>.self, [2, 1])?.message.contains("two bounds, the lower one first") == true)
-        #expect(readError(ClosedRange<Int>.self, [1])?.code == .unreadable)
+        try same(Set([3, 1, 2]).storedValue(), [1, 2, 3])
+        try same([Level.high: 1].storedValue(), ["5": 1])
+        same(readError(Range<Int>.self, [2, 1])?.message.contains("two bounds, the lower one first"), true)
+        same(readError(ClosedRange<Int>.self, [1])?.code, .unreadable)
     }
 
     @Test
     func nestedNilIsKeptAndTopLevelNilIsNotSet() throws {
-        #expect(try Int?.none.storedValue() == nil)
-        #expect(try Int??.some(nil).storedValue() == nil)
-        #expect(try PreferenceCoding<Int??>.propertyList.encode(.some(nil)) == nil)
+        try same(Int?.none.storedValue(), nil)
+        try same(Int??.some(nil).storedValue(), nil)
+        try same(PreferenceCoding<Int??>.propertyList.encode(.some(nil)), nil)
         let mixed: [String?] = [nil, "$null", "$$null", "null", ""]
         let stored: PropertyListValue = ["$null", "$$null", "$$$null", "null", ""]
         for coding in [PreferenceCoding<[String?]>.native, .propertyList] {
-            #expect(try coding.encode(mixed) == stored)
-            #expect(try coding.decode(stored) == mixed)
+            try same(coding.encode(mixed), stored)
+            try same(coding.decode(stored), mixed)
         }
         try roundTripBoth(["a": Int?.none, "b": 1])
         try roundTripBoth([[nil, 1], nil] as [[Int?]?])
         for coding in [PreferenceCoding<[String]>.native, .propertyList] {
-            #expect(try coding.decode(["$null", "$$null"]) == ["$null", "$null"])
+            try same(coding.decode(["$null", "$$null"]), ["$null", "$null"])
         }
-        #expect(try String(storedValue: "$null") == "$null")
+        try same(String(storedValue: "$null"), "$null")
     }
 
     @Test
     func defaultImplementationsPreferTheRawValue() throws {
-        #expect(try Theme.dark.storedValue() == "dark")
-        #expect(try Point(x: 1, y: 2).storedValue() == ["x": 1, "y": 2])
+        try same(Theme.dark.storedValue(), "dark")
+        try same(Point(x: 1, y: 2).storedValue(), ["x": 1, "y": 2])
         try roundTrip(Frame(), .native)
         let error = try #require(readError(Theme.self, "blue"))
-        #expect(error.message == "Theme has no case for string \"blue\"")
+        same(error.message, "Theme has no case for string \"blue\"")
     }
 
     @Test(
@@ -225,39 +226,39 @@ struct PreferenceValueTests {
         ] as [(PropertyListValue, Bool)]
     )
     func zeroAndOneAreBooleans(_ stored: PropertyListValue, _ value: Bool) throws {
-        #expect(try Bool(storedValue: stored) == value)
+        try same(Bool(storedValue: stored), value)
     }
 
     @Test
     func losslessConversionsAreMade() throws {
-        #expect(try Double(storedValue: 3) == 3)
-        #expect(try Int(storedValue: 3.0) == 3)
-        #expect(try UInt64(storedValue: .real(0x1p63)) == 1 << 63)
-        #expect(try Float(storedValue: 0.1) == 0.1)
-        #expect(try Float(storedValue: .real(.infinity)) == .infinity)
-        #expect(try Decimal(storedValue: .unsigned(.max)) == Decimal(UInt64.max))
+        try same(Double(storedValue: 3), 3)
+        try same(Int(storedValue: 3.0), 3)
+        try same(UInt64(storedValue: .real(0x1p63)), 1 << 63)
+        try same(Float(storedValue: 0.1), 0.1)
+        try same(Float(storedValue: .real(.infinity)), .infinity)
+        try same(Decimal(storedValue: .unsigned(.max)), Decimal(UInt64.max))
     }
 
     @Test
     func formsWrittenByHandAreRead() throws {
-        #expect(try Decimal(storedValue: 0.1) == Decimal(string: "0.1"))
-        #expect(try Decimal(storedValue: -1e-7) == Decimal(string: "-0.0000001"))
+        try same(Decimal(storedValue: 0.1), Decimal(string: "0.1"))
+        try same(Decimal(storedValue: -1e-7), Decimal(string: "-0.0000001"))
         let noon = Date(timeIntervalSinceReferenceDate: 43_200)
         let texts = [
             "2001-01-01T12:00:00Z", "2001-01-01T12:00:00+00:00", "2001-01-01T14:00:00.0+02:00",
             "2000-12-31T23:30:00-12:30",
         ]
-        for text in texts { #expect(try Date(storedValue: .string(text)) == noon, "\(text)") }
-        #expect(try Data(storedValue: "AQ==") == Data([1]))
-        #expect(try Data(storedValue: "") == Data())
+        for text in texts { try same(Date(storedValue: .string(text)), noon, "\(text)") }
+        try same(Data(storedValue: "AQ=="), Data([1]))
+        try same(Data(storedValue: ""), Data())
         let durations: [(PropertyListValue, Duration)] = [
             ("10s", .seconds(10)), ("-1.5 s", .milliseconds(-1500)), ("250ms", .milliseconds(250)),
             ("7us", .microseconds(7)),
             ("3ns", .nanoseconds(3)), ("2min", .seconds(120)), ("0.5h", .seconds(1800)), ("10.0 seconds", .seconds(10)),
             ("0.000000001ns", Duration(attoseconds: 1)), (10, .seconds(10)), ("1.5", .milliseconds(1500)),
         ]
-        for (stored, duration) in durations { #expect(try Duration(storedValue: stored) == duration, "\(stored)") }
-        #expect(try Duration(storedValue: .string(Duration.seconds(10).description)) == .seconds(10))
+        for (stored, duration) in durations { try same(Duration(storedValue: stored), duration, "\(stored)") }
+        try same(Duration(storedValue: .string(Duration.seconds(10).description)), .seconds(10))
     }
 
     /// A form that isn't unambiguous is refused, and the message shows one that isn't.
@@ -286,7 +287,7 @@ struct PreferenceValueTests {
         func check<Value: PreferenceValue>(_ type: Value.Type, _ stored: [PropertyListValue]) throws {
             for stored in stored {
                 let error = try #require(readError(type, stored))
-                #expect(error.code == .unreadable)
+                same(error.code, .unreadable)
                 #expect(error.message.hasPrefix("expected \(type), found "), "\(error)")
                 #expect(error.message.utf8.count < 200)
             }
@@ -314,12 +315,12 @@ struct PreferenceValueTests {
 
     @Test
     func errorsHaveACodingPath() throws {
-        #expect(readError([Int].self, [1, "x"])?.codingPath == ["1"])
-        #expect(readError([String: [Int?]].self, ["a": [1, true]])?.codingPath == ["a", "1"])
-        #expect(readError([Level: Int].self, ["9": 1])?.codingPath == ["9"])
-        #expect(readError([[Theme]].self, [[], ["dark", "blue"]])?.codingPath == ["1", "1"])
+        same(readError([Int].self, [1, "x"])?.codingPath, ["1"])
+        same(readError([String: [Int?]].self, ["a": [1, true]])?.codingPath, ["a", "1"])
+        same(readError([Level: Int].self, ["9": 1])?.codingPath, ["9"])
+        same(readError([[Theme]].self, [[], ["dark", "blue"]])?.codingPath, ["1", "1"])
         let error = try #require(readError([Point].self, [["x": 1, "y": "two"]]))
-        #expect(error.codingPath == ["0", "y"])
-        #expect(error.message == "expected Int, found string \"two\"")
+        same(error.codingPath, ["0", "y"])
+        same(error.message, "expected Int, found string \"two\"")
     }
 }

@@ -1,4 +1,5 @@
 import Preferences
+import TestSupport
 import Testing
 
 #if canImport(FoundationEssentials)
@@ -13,16 +14,16 @@ struct PropertyListCoderTests {
         let frame = Frame()
         let stored = try #require(try encoded(frame, .propertyList))
         guard case .dictionary(let members) = stored else { Issue.record("not a dictionary: \(stored)"); return }
-        #expect(members["opened"] == .date(Date(timeIntervalSinceReferenceDate: 0.1)))
-        #expect(members["icon"] == .data(Data([0, 255])))
-        #expect(members["link"] == "https://example.com/a?b=c&d#e")
-        #expect(members["price"] == "12.34")
-        #expect(members["marks"] == ["first": [1, "$null"], "second": []])
-        #expect(members["counts"] == ["0": .real(.infinity), "255": -0.0])
-        #expect(members["tags"] == ["$$null", "a", "b"])
-        #expect(members["shape"] == ["circle": ["radius": 2.0]])
-        #expect(members["raw"] == frame.raw)
-        #expect(try PreferenceCoding<Frame>.propertyList.decode(stored) == frame)
+        same(members["opened"], .date(Date(timeIntervalSinceReferenceDate: 0.1)))
+        same(members["icon"], .data(Data([0, 255])))
+        same(members["link"], "https://example.com/a?b=c&d#e")
+        same(members["price"], "12.34")
+        same(members["marks"], ["first": [1, "$null"], "second": []])
+        same(members["counts"], ["0": .real(.infinity), "255": -0.0])
+        same(members["tags"], ["$$null", "a", "b"])
+        same(members["shape"], ["circle": ["radius": 2.0]])
+        same(members["raw"], frame.raw)
+        try same(PreferenceCoding<Frame>.propertyList.decode(stored), frame)
     }
 
     @Test
@@ -60,7 +61,7 @@ struct PropertyListCoderTests {
             var innermost = inner.nestedContainer(keyedBy: CodingKeys.self)
             try innermost.encode("$null", forKey: .text)
             try inner.encode(8)
-            #expect(inner.count == 3)
+            same(inner.count, 3)
             #expect(encoder.userInfo.isEmpty)
             try super.encode(to: container.superEncoder())
         }
@@ -71,21 +72,21 @@ struct PropertyListCoderTests {
         let value = Derived()
         value.number = 5
         let stored = try #require(try PropertyListValue(codable: value))
-        #expect(stored == ["text": "a", "inner": [7, ["text": "$$null"], 8], "super": ["number": 5]])
+        same(stored, ["text": "a", "inner": [7, ["text": "$$null"], 8], "super": ["number": 5]])
         let read = try Derived(codable: stored)
-        #expect(read.number == 5)
-        #expect(read.inner == [7, 1])
+        same(read.number, 5)
+        same(read.inner, [7, 1])
     }
 
     @Test
     func dictionariesOfOtherKeysAreStoredAsDictionariesIfPossible() throws {
-        #expect(try encoded([Slot.first: 1], .propertyList) == ["first": 1])
-        #expect(try encoded([Slot: Int](), .propertyList) == [:])
-        #expect(try encoded([UInt8(7): 1], .propertyList) == ["7": 1])
-        #expect(try PreferenceCoding<[Slot: Int]>.propertyList.decode(["first", 1]) == [.first: 1])
-        #expect(try PreferenceCoding<[UInt8: Int]>.propertyList.decode([7, 1]) == [7: 1])
+        try same(encoded([Slot.first: 1], .propertyList), ["first": 1])
+        try same(encoded([Slot: Int](), .propertyList), [:])
+        try same(encoded([UInt8(7): 1], .propertyList), ["7": 1])
+        try same(PreferenceCoding<[Slot: Int]>.propertyList.decode(["first", 1]), [.first: 1])
+        try same(PreferenceCoding<[UInt8: Int]>.propertyList.decode([7, 1]), [7: 1])
         let points = [Point(x: 2): "a", Point(x: 1): "b"]
-        #expect(try encoded(points, .propertyList) == [["x": 1, "y": 0], "b", ["x": 2, "y": 0], "a"])
+        try same(encoded(points, .propertyList), [["x": 1, "y": 0], "b", ["x": 2, "y": 0], "a"])
         try roundTrip(points, .propertyList)
         try roundTrip([true: 1, false: 2], .propertyList)
         try roundTrip([Optional(1): 1, nil: 2], .propertyList)
@@ -100,12 +101,12 @@ struct PropertyListCoderTests {
                 try PreferenceCoding<[Slot: [Point?]]>.propertyList.decode(stored)
             }
         }
-        #expect(try error(["first": [["x": 1, "y": true]]]).codingPath == ["first", "0", "y"])
-        #expect(try error(["third": []]).codingPath == ["third"])
+        try same(error(["first": [["x": 1, "y": true]]]).codingPath, ["first", "0", "y"])
+        try same(error(["third": []]).codingPath, ["third"])
         let missing = try error(["second": ["$null", ["x": 1]]])
-        #expect(missing.codingPath == ["second", "1"])
-        #expect(missing.message == "missing key \"y\"")
-        #expect(try error(["first": ["text"]]).description == "at first.0: expected Point, found string \"text\"")
+        same(missing.codingPath, ["second", "1"])
+        same(missing.message, "missing key \"y\"")
+        try same(error(["first": ["text"]]).description, "at first.0: expected Point, found string \"text\"")
     }
 
     struct Nest: Codable, Equatable {
@@ -130,12 +131,12 @@ struct PropertyListCoderTests {
         var stored: PropertyListValue = []
         for _ in 1...128 { stored = [stored] }
         let writing = try #require(throws: PreferenceError.self) { try encoded(Nest(levels: 129), .propertyList) }
-        #expect(writing.code == .unencodable)
+        same(writing.code, .unencodable)
         #expect(writing.message.contains("128"))
         let reading = try #require(throws: PreferenceError.self) {
             try PreferenceCoding<Nest>.propertyList.decode(stored)
         }
-        #expect(reading.code == .unreadable)
+        same(reading.code, .unreadable)
         #expect(reading.message.contains("128"))
         #expect(throws: PreferenceError.self) { try encoded(Nest(levels: 1_000), .propertyList) }
         #expect(throws: PreferenceError.self) { try encoded(Endless(), .propertyList) }
@@ -146,8 +147,8 @@ struct PropertyListCoderTests {
     func equalSetsHaveEqualStoredValues() throws {
         let points = (0..<100).map { Point(x: $0, y: -$0) }
         let stored = try encoded(Set(points), .propertyList)
-        #expect(try encoded(Set(points.reversed()), .propertyList) == stored)
-        #expect(try encoded(Set(points), .native) == stored)
+        try same(encoded(Set(points.reversed()), .propertyList), stored)
+        try same(encoded(Set(points), .native), stored)
     }
 }
 

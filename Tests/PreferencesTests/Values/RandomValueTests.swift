@@ -1,5 +1,6 @@
 import FileTestSupport
 import Preferences
+import TestSupport
 import Testing
 
 #if canImport(FoundationEssentials)
@@ -109,10 +110,10 @@ struct RandomValueTests {
             let value = random.stored()
             let place = "seed \(Self.seed), round \(round): \(value)"
             let data = try JSONEncoder().encode([value])
-            #expect(try JSONDecoder().decode([PropertyListValue].self, from: data) == [value], "\(place)")
+            try same(JSONDecoder().decode([PropertyListValue].self, from: data), [value], "\(place)")
             for coding in [PreferenceCoding<[PropertyListValue]>.native, .propertyList] {
                 let stored = try #require(try coding.encode([value]))
-                #expect(try coding.decode(stored) == [value], "\(place)")
+                try same(coding.decode(stored), [value], "\(place)")
             }
         }
     }
@@ -125,14 +126,11 @@ struct RandomValueTests {
             let value = Anything(&random)
             let stored = try #require(try coding.encode(value))
             let read = try #require(try coding.decode(stored))
-            #expect(try coding.encode(read) == stored, "seed \(Self.seed), round \(round): \(stored)")
-            #expect(PropertyListValue.real(read.real) == .real(value.real), "seed \(Self.seed), round \(round)")
-            #expect(read.texts == value.texts, "seed \(Self.seed), round \(round)")
-            #expect(read.stored == value.stored, "seed \(Self.seed), round \(round)")
-            #expect(
-                read.children.map { $0 == nil } == value.children.map { $0 == nil },
-                "seed \(Self.seed), round \(round)"
-            )
+            try same(coding.encode(read), stored, "seed \(Self.seed), round \(round): \(stored)")
+            same(PropertyListValue.real(read.real), .real(value.real), "seed \(Self.seed), round \(round)")
+            same(read.texts, value.texts, "seed \(Self.seed), round \(round)")
+            same(read.stored, value.stored, "seed \(Self.seed), round \(round)")
+            same(read.children.map { $0 == nil }, value.children.map { $0 == nil }, "seed \(Self.seed), round \(round)")
         }
     }
 }

@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @testable import Preferences
@@ -20,7 +21,7 @@ struct RolloutTests {
     ])
     func bucketIsThatOfTheDocumentedHash(seed: String, user: String, bucket: UInt64) {
         let percent = Double(bucket) / 10_000
-        #expect(Rollout(percent: 0, seed: seed).bucket(of: user) == bucket)
+        same(Rollout(percent: 0, seed: seed).bucket(of: user), bucket)
         #expect(!Rollout(percent: percent, seed: seed).includes(user))
         #expect(Rollout(percent: percent + 0.0001, seed: seed).includes(user))
     }
@@ -55,7 +56,8 @@ struct RolloutTests {
         let (first, second) = (Rollout(percent: 0, seed: seeds.0), Rollout(percent: 0, seed: seeds.1))
         var counts = Array(repeating: 0, count: 100)
         for user in users {
-            counts[Int(first.bucket(of: user) / 100_000 * 10 + second.bucket(of: user) / 100_000)] += 1
+            let (row, column) = (first.bucket(of: user) / 100_000, second.bucket(of: user) / 100_000)
+            counts[Int(row * 10 + column)] += 1
         }
         #expect(Self.chiSquare(counts, of: users.count) < 148.2)
     }
@@ -72,7 +74,7 @@ struct RolloutTests {
             #expect(abs(Double(now.count) - expected) <= 5 * (expected * (1 - percent / 100)).squareRoot())
             included = now
         }
-        #expect(included.count == Self.users.count)
+        same(included.count, Self.users.count)
     }
 
     @Test
@@ -80,13 +82,13 @@ struct RolloutTests {
         let store = PreferenceStore.inMemory()
         let fleet = Fleet(in: store)
         fleet.newCheckout = Rollout(percent: 12.5, seed: "s")
-        #expect(store["newCheckout"] == ["percent": 12.5, "seed": "s"])
+        same(store["newCheckout"], ["percent": 12.5, "seed": "s"])
         fleet.$newCheckout[\.percent].value = 25
-        #expect(store["newCheckout"] == ["percent": 25.0, "seed": "s"])
+        same(store["newCheckout"], ["percent": 25.0, "seed": "s"])
         fleet.$newCheckout[\.seed].value = ""
-        #expect(store["newCheckout"] == ["percent": 25.0])
+        same(store["newCheckout"], ["percent": 25.0])
         store["newCheckout"] = ["percent": 30]
-        #expect(fleet.newCheckout == Rollout(percent: 30))
+        same(fleet.newCheckout, Rollout(percent: 30))
     }
 
     @Test(
@@ -102,8 +104,8 @@ struct RolloutTests {
         let store = PreferenceStore.inMemory(["newCheckout": stored])
         let fleet = Fleet(in: store)
         let error = #expect(throws: PreferenceError.self) { try fleet.$newCheckout.read() }
-        #expect(error?.code == .unreadable)
-        #expect(error.map { "\($0)".contains(message) } == true, "\(String(describing: error))")
+        same(error?.code, .unreadable)
+        same(error.map { "\($0)".contains(message) }, true, "\(String(describing: error))")
         store.issueHandler = { _ in }
         #expect(!fleet.newCheckout.includes("1"))
     }
@@ -112,17 +114,17 @@ struct RolloutTests {
     func percentageOutOfRangeIsRejected(percent: Double) {
         let fleet = Fleet(in: .inMemory(["newCheckout": ["percent": 1]]))
         let error = #expect(throws: PreferenceError.self) { try fleet.$newCheckout.write(Rollout(percent: percent)) }
-        #expect(error?.code == .invalid)
+        same(error?.code, .invalid)
         let member = #expect(throws: PreferenceError.self) { try fleet.$newCheckout[\.percent].write(percent) }
-        #expect(member?.code == .invalid)
-        #expect(fleet.newCheckout.percent == 1)
+        same(member?.code, .invalid)
+        same(fleet.newCheckout.percent, 1)
     }
 
     @Test
     func codableFormIsTheStoredOne() throws {
         let data = try JSONEncoder().encode(Rollout(percent: 25, seed: "s"))
-        #expect(try JSONDecoder().decode([String: PropertyListValue].self, from: data)["seed"] == "s")
-        #expect(try JSONDecoder().decode(Rollout.self, from: data) == Rollout(percent: 25, seed: "s"))
+        try same(JSONDecoder().decode([String: PropertyListValue].self, from: data)["seed"], "s")
+        try same(JSONDecoder().decode(Rollout.self, from: data), Rollout(percent: 25, seed: "s"))
         #expect(throws: (any Error).self) {
             try JSONDecoder().decode(Rollout.self, from: Data(#"{"percent":101}"#.utf8))
         }

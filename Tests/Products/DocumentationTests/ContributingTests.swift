@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 #if canImport(FoundationEssentials)
@@ -114,7 +115,7 @@ struct ContributingTests {
         let row = try #require(internals.firstMatch(of: /\| `Preferences` \| `([^`]+)` \|/))
         let floors = row.1.split(whereSeparator: { "<, ".contains($0) }).map(String.init)
         let map = try Self.text(of: "CONTRIBUTING.md").matches(of: /(?m)^\| `Sources\/Preferences\/(\w+)` \|/)
-        #expect(map.map { String($0.1) } == floors)
+        same(map.map { String($0.1) }, floors)
     }
 
     /// In CI, a test fails if its tool is missing, and git rejects the checkout, which another user than the container's owns.
@@ -127,7 +128,7 @@ struct ContributingTests {
         for job in jobs.map(\.output) where job.contains("container:") {
             let commands = job.matches(of: /- run: (.+)/).map { String($0.1) }
             let tools = job.contains("make check-all") ? ".ci/run --tools all" : ".ci/run --tools"
-            #expect(commands.prefix(2) == ["git config --global --add safe.directory '*'", tools])
+            same(commands.prefix(2), ["git config --global --add safe.directory '*'", tools])
         }
     }
 

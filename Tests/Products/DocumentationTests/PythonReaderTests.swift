@@ -1,6 +1,7 @@
 import Foundation
 @testable import Preferences
 import Synchronization
+import TestSupport
 import Testing
 
 /// The reader in Python from the guide to the file's format, compared with the store on files that it reads or has written.
@@ -12,18 +13,18 @@ struct PythonReaderTests {
     @Test
     func guideShowsTheReaderAsItIs() throws {
         let blocks = try Snippet.blocks(of: Self.guide, language: "python")
-        #expect(blocks == [try String(contentsOf: Snippet.root.appending(path: Self.script), encoding: .utf8)])
+        same(blocks, [try String(contentsOf: Snippet.root.appending(path: Self.script), encoding: .utf8)])
     }
 
     @Test
     func exampleOfTheGuideIsReadWhole() throws {
         let examples = try Snippet.blocks(of: Self.guide, language: "json")
-        #expect(examples.count == 1)
+        same(examples.count, 1)
         for example in examples {
             try compare(Array(example.utf8))
             try withFile(Array(example.utf8)) { path in
                 let store = PreferenceStore(backend: FileBackend(path: path))
-                #expect(store.names == ["AutomaticallyUpdate", "icon", "lastLaunch", "ratio", "window"])
+                same(store.names, ["AutomaticallyUpdate", "icon", "lastLaunch", "ratio", "window"])
             }
         }
     }
@@ -122,7 +123,7 @@ struct PythonReaderTests {
         try withFile(Array("{\"a\":1}\n\(line)\n".utf8)) { path in
             #expect(throws: PreferenceError.self) { try PreferenceStore.file(at: URL(filePath: path)) }
             let found = try Python.read(path)
-            #expect(found == ["newer 2"])
+            same(found, ["newer 2"])
         }
     }
 }
@@ -147,7 +148,7 @@ extension PythonReaderTests {
         var expected = store.contents.map { "\(Self.hex(key: $0.key)) \(Self.form(of: $0.value))" }
         expected += damage.withLock { $0 }.map { message in "damaged " + message.split(separator: " ")[1] }
         let found = try Python.read(path)
-        #expect(found.sorted() == expected.sorted())
+        same(found.sorted(), expected.sorted())
     }
 
     private func withFile(_ bytes: [UInt8], _ body: (String) throws -> Void) throws {

@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 #if canImport(FoundationEssentials)
@@ -17,7 +18,7 @@ struct TroubleshootingTests {
         #expect(codes.count > 10)
         let headings = try Self.text(of: Self.guide).split(separator: "\n").filter { $0.hasPrefix("## ") }
         for (name, description) in codes {
-            #expect(name == description)
+            same(name, description)
             #expect(headings.contains("## \(name)"), "no entry for \(name)")
         }
     }

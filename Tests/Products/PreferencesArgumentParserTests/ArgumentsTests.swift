@@ -5,6 +5,7 @@ import Foundation
 import PreferencesArgumentParser
 import PreferencesTesting
 import Synchronization
+import TestSupport
 import Testing
 
 /// The issues that a store reports.
@@ -104,7 +105,7 @@ struct ArgumentsTests {
 
     @Test
     func everyKindIsTried() {
-        #expect(Kinds(in: .inMemory()).preferences.map(\.name) == Self.rows.map(\.name))
+        same(Kinds(in: .inMemory()).preferences.map(\.name), Self.rows.map(\.name))
     }
 
     /// An option hides the environment, that the file, and that the default.
@@ -127,10 +128,10 @@ struct ArgumentsTests {
         func line(_ shown: String, _ source: String) -> String { "\(row.name) = \(shown) (\(source))" }
         let initial = "\(try #require(Kinds(in: .inMemory()).preferences.first { $0.name == row.name }))"
         #expect(initial != line(row.shown, "default"))
-        #expect(try read([options, variables, filled]) == line(row.shown, "arguments"))
-        #expect(try read([empty, variables, filled]) == line(row.shown, "environment"))
-        #expect(try read([empty, .environment([:], prefix: "APP"), filled]) == line(row.shown, "store"))
-        #expect(try read([empty, .inMemory()]) == initial)
+        try same(read([options, variables, filled]), line(row.shown, "arguments"))
+        try same(read([empty, variables, filled]), line(row.shown, "environment"))
+        try same(read([empty, .environment([:], prefix: "APP"), filled]), line(row.shown, "store"))
+        try same(read([empty, .inMemory()]), initial)
     }
 
     @Test
@@ -175,8 +176,8 @@ struct ArgumentsTests {
         ])
         let issues = IssueList()
         store.issueHandler = { issues.add($0) }
-        #expect(Names(in: store).tags == ["a", "b"])
-        #expect(issues.all.map(\.code) == [.deprecated])
+        same(Names(in: store).tags, ["a", "b"])
+        same(issues.all.map(\.code), [.deprecated])
     }
 
     @Test(arguments: [
@@ -200,7 +201,7 @@ struct ArgumentsTests {
         do {
             _ = try Command.parse(words.split(separator: " ").map(String.init))
             Issue.record("no error")
-        } catch { #expect(Command.message(for: error) == message) }
+        } catch { same(Command.message(for: error), message) }
     }
 
     @Test
@@ -248,14 +249,14 @@ struct ArgumentsTests {
                 return "no error"
             } catch { return Command.message(for: error) }
         }
-        #expect(message("--limit", "700") == "'700' isn't a value of --limit: Int, 1...5")
-        #expect(message("--choice", "c") == "'c' isn't a value of --choice: String, one of a, b")
-        #expect(message("--theme", "c") == "'c' isn't a value of --theme: Theme, one of light, dark")
-        #expect(message("--small", "256") == "'256' isn't a value of --small: UInt8")
-        #expect(message("--wait", "x") == #"'x' isn't a value of --wait: Duration, seconds or "10s""#)
-        #expect(message("--numbers", "1", "--numbers", "x") == "'x' isn't a value of --numbers: Int")
-        #expect(message("--weights", "a=x") == "'a=x' isn't a value of --weights: key=Double")
-        #expect(message("--weights", "a") == "'a' isn't a value of --weights: key=Double")
+        same(message("--limit", "700"), "'700' isn't a value of --limit: Int, 1...5")
+        same(message("--choice", "c"), "'c' isn't a value of --choice: String, one of a, b")
+        same(message("--theme", "c"), "'c' isn't a value of --theme: Theme, one of light, dark")
+        same(message("--small", "256"), "'256' isn't a value of --small: UInt8")
+        same(message("--wait", "x"), #"'x' isn't a value of --wait: Duration, seconds or "10s""#)
+        same(message("--numbers", "1", "--numbers", "x"), "'x' isn't a value of --numbers: Int")
+        same(message("--weights", "a=x"), "'a=x' isn't a value of --weights: key=Double")
+        same(message("--weights", "a"), "'a' isn't a value of --weights: key=Double")
     }
 
     @Test
@@ -272,11 +273,12 @@ struct ArgumentsTests {
             _ = try Command.parse([])
             Issue.record("no error")
         } catch {
-            #expect(
-                Command.message(for: error) == """
-                    --a-b would be the preference "a.b" and the preference "aB"; rename one of them
-                    -x would be the preference "a.b" and the preference "c"; change one of them
-                    """
+            same(
+                Command.message(for: error),
+                """
+                --a-b would be the preference "a.b" and the preference "aB"; rename one of them
+                -x would be the preference "a.b" and the preference "c"; change one of them
+                """
             )
         }
     }
@@ -296,8 +298,8 @@ struct ArgumentsTests {
             return error.map { CommandOf<Group>.message(for: $0) } ?? "no error"
         }
         let (first, second) = (#"the preference "noCache""#, #"the preference "cache""#)
-        #expect(message(Before.self) == "--no-cache would be \(first) and \(second); rename one of them")
-        #expect(message(After.self) == "--no-cache would be \(second) and \(first); rename one of them")
+        same(message(Before.self), "--no-cache would be \(first) and \(second); rename one of them")
+        same(message(After.self), "--no-cache would be \(second) and \(first); rename one of them")
     }
 
     struct Own: ParsableCommand {
@@ -334,20 +336,21 @@ struct ArgumentsTests {
         Settings.own["second"] = 2
         var unset = try PreferenceCommand<Settings>.parseAsRoot(["unset", "first", "second"])
         #expect(throws: ExitCode(4)) { try unset.run() }
-        #expect(Settings.own.contents == ["first": 1, "second": 2])
+        same(Settings.own.contents, ["first": 1, "second": 2])
         unset = try PreferenceCommand<Settings>.parseAsRoot(["unset", "first"])
         try unset.run()
-        #expect(Settings.own.contents == ["second": 2])
+        same(Settings.own.contents, ["second": 2])
     }
 
     @Test
     func optionsOfTheProgramAreCompared() throws {
         let error = #expect(throws: PreferenceError.self) { try Root.checkPreferenceOptions() }
-        #expect(
-            error?.message == """
-                `root own`: --no-bool would be the program's option --no-bool (Never.) and the preference "bool"; rename one of them
-                `root own`: --limit would be the program's option --limit (The most.) and the preference "limit"; rename one of them
-                """
+        same(
+            error?.message,
+            """
+            `root own`: --no-bool would be the program's option --no-bool (Never.) and the preference "bool"; rename one of them
+            `root own`: --limit would be the program's option --limit (The most.) and the preference "limit"; rename one of them
+            """
         )
         try Command.checkPreferenceOptions()
     }

@@ -4,6 +4,7 @@ import Foundation
 import Preferences
 import PreferencesArgumentParser
 import Synchronization
+import TestSupport
 import Testing
 
 /// The issues that a store reports.
@@ -58,11 +59,11 @@ struct CommandTests {
             ("level", "2"), ("limit", "4"),
         ]
         for (name, text) in values { try run(["set", name, text], of: Settings.self) }
-        #expect(Settings.own.names.count == values.count)
+        same(Settings.own.names.count, values.count)
         for name in ["since", "flag", "ports", "colors"] { try run(["set", name, "null"], of: Settings.self) }
         // As an assignment of nil: the weaker layer's value is hidden, and not shown again.
         #expect(Settings.own["since"] == ["$unset": true] && Settings(in: Settings.store).since == nil)
-        for name in ["flag", "ports", "colors"] { #expect(Settings.own[name] == nil) }
+        for name in ["flag", "ports", "colors"] { same(Settings.own[name], nil) }
         // Both have a value, and keep it.
         for name in ["level", "limit"] {
             let old = Settings.own[name]
@@ -70,7 +71,7 @@ struct CommandTests {
             #expect(old != nil && Settings.own[name] == old)
         }
         try run(["set", "title", "null"], of: Settings.self)
-        #expect(Settings.own["title"] == "null")
+        same(Settings.own["title"], "null")
     }
 
     @Test(arguments: [
@@ -84,8 +85,8 @@ struct CommandTests {
         }
         do {
             _ = try Command.parse([word])
-            #expect(message == nil)
-        } catch { #expect(Command.message(for: error) == message) }
+            same(message, nil)
+        } catch { same(Command.message(for: error), message) }
     }
 
     @Test
@@ -95,7 +96,7 @@ struct CommandTests {
         }
         try PreferenceStore.withIsolatedStores(["ports": [80]]) {
             try run(["set", "ports", "null"], of: Plain.self)
-            #expect(PreferenceStore.standard["ports"] == nil)
+            same(PreferenceStore.standard["ports"], nil)
         }
     }
 
@@ -120,7 +121,7 @@ struct CommandTests {
         #expect(issues.all.isEmpty, "\(issues.all)")
         func writeWithoutAwait() throws { try SlowSettings.store.write(5, for: "limit") }
         try writeWithoutAwait()
-        #expect(issues.all.map(\.code) == [.misuse])
+        same(issues.all.map(\.code), [.misuse])
     }
 
     @Test

@@ -1,6 +1,7 @@
 #if ArgumentParser
 import FileTestSupport
 import Foundation
+import TestSupport
 import Testing
 
 /// Transcripts of sessions with a program, compared exactly, so that a version of swift-argument-parser that reads the options otherwise
@@ -20,7 +21,7 @@ struct TranscriptTests {
         if ProcessInfo.processInfo.environment["RECORD_TRANSCRIPTS"] != nil {
             try Data(played.utf8).write(to: url)
         }
-        #expect(played == text)
+        same(played, text)
     }
 
     private func play(_ text: String) throws -> String {

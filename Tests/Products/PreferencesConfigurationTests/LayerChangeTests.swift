@@ -3,6 +3,7 @@ import Configuration
 import Preferences
 import PreferencesConfiguration
 import PreferencesTesting
+import TestSupport
 import Testing
 
 @Suite(.timeLimit(.minutes(1)))
@@ -18,21 +19,21 @@ struct LayerChangeTests {
         let layer = PreferenceStore.configuration(ConfigReader(provider: provider), for: PlayerPreferences.self)
         let player = PlayerPreferences(in: .layered([.inMemory(), layer]))
         var volumes = player.$volume.updates.makeAsyncIterator()
-        #expect(await volumes.next() == 7)
+        await same(volumes.next(), 7)
         provider.base.setValue(8, forKey: "volume")
-        #expect(await volumes.next() == 8)
-        #expect(player.volume == 8)
+        await same(volumes.next(), 8)
+        same(player.volume, 8)
         provider.base.setValue("dark", forKey: "theme")
         provider.base.setValue(nil, forKey: "volume")
-        #expect(await volumes.next() == 5)
-        #expect(player.theme == "dark")
-        #expect(player.$volume.source == .default)
+        await same(volumes.next(), 5)
+        same(player.theme, "dark")
+        same(player.$volume.source, .default)
         // The user's value hides the layer's changes.
         player.volume = 1
-        #expect(await volumes.next() == 1)
+        await same(volumes.next(), 1)
         provider.base.setValue(9, forKey: "volume")
         player.volume = 2
-        #expect(await volumes.next() == 2)
+        await same(volumes.next(), 2)
     }
 
     @Test
@@ -51,12 +52,12 @@ struct LayerChangeTests {
         #expect(await states.next() ?? (0, 0) == (90, 7))
         provider.base.setValue(0, forKey: "port")
         var reported = problems.makeAsyncIterator()
-        #expect(await reported.next()?.code == .invalid)
+        await same(reported.next()?.code, .invalid)
         provider.base.setValue(8, forKey: "volume")
         provider.base.setValue(91, forKey: "port")
         #expect(await states.next() ?? (0, 0) == (91, 8))
         provider.base.setValue(0, forKey: "port")
-        #expect(await reported.next()?.code == .invalid)
+        await same(reported.next()?.code, .invalid)
         #expect(throws: PreferenceProblems.self) {
             try PreferenceStore.validated(Service.self, over: .layered([.inMemory(), layer]))
         }
@@ -69,9 +70,9 @@ struct LayerChangeTests {
         let store = PreferenceStore.configuration(ConfigReader(provider: provider), for: PlayerPreferences.self)
         let player = PlayerPreferences(in: store)
         var volumes = player.$volume.updates.makeAsyncIterator()
-        #expect(await volumes.next() == 7)
+        await same(volumes.next(), 7)
         provider.base.setValue(8, forKey: "volume")
-        #expect(await volumes.next() == 8)
+        await same(volumes.next(), 8)
     }
 
     @Test
@@ -100,11 +101,11 @@ struct LayerChangeTests {
             let layer = PreferenceStore.configuration(ConfigReader(provider: provider), for: PlayerPreferences.self)
             let store = PreferenceStore.layered([.inMemory(), layer])
             released = layer
-            #expect(PlayerPreferences(in: store).volume == 7)
-            #expect(await events.next() == .began)
+            same(PlayerPreferences(in: store).volume, 7)
+            await same(events.next(), .began)
         }
         #expect(released == nil)
-        #expect(await events.next() == .ended)
+        await same(events.next(), .ended)
     }
 
     @Test
@@ -122,9 +123,9 @@ struct LayerChangeTests {
         let reader = ConfigReader(provider: PreferenceStoreProvider(.standard))
         let player = PlayerPreferences(in: .configuration(reader, for: PlayerPreferences.self))
         var volumes = player.$volume.updates.makeAsyncIterator()
-        #expect(await volumes.next() == 7)
+        await same(volumes.next(), 7)
         PreferenceStore.standard["volume"] = 8
-        #expect(await volumes.next() == 8)
+        await same(volumes.next(), 8)
     }
 
     @Test(arguments: [
@@ -135,12 +136,12 @@ struct LayerChangeTests {
         let store = PreferenceStore.configuration(ConfigReader(provider: provider), for: PlayerPreferences.self)
         let (issues, log) = AsyncStream<PreferenceError>.makeStream()
         store.issueHandler = { log.yield($0) }
-        #expect(PlayerPreferences(in: store).volume == 7)
+        same(PlayerPreferences(in: store).volume, 7)
         var iterator = issues.makeAsyncIterator()
         let issue = try #require(await iterator.next())
-        #expect(issue.code == .unavailable)
+        same(issue.code, .unavailable)
         #expect(issue.description.contains("can no longer be watched"))
-        #expect(PlayerPreferences(in: store).volume == 7)
+        same(PlayerPreferences(in: store).volume, 7)
     }
 }
 #endif

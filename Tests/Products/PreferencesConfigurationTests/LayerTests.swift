@@ -6,6 +6,7 @@ import Preferences
 import PreferencesConfiguration
 import Synchronization
 import SystemPackage
+import TestSupport
 import Testing
 
 struct LayerTests {
@@ -39,14 +40,14 @@ struct LayerTests {
         )
         let user = PreferenceStore.inMemory(["player.theme": "light"])
         let player = PlayerPreferences(in: .layered([user, layer]))
-        #expect(player.volume == 7)
-        #expect(player.$volume.source.name == "deployed")
-        #expect(player.theme == "light")
-        #expect(player.$theme.source == .store)
-        #expect(player.$isEnabled.source == .default)
-        #expect(layer.names == ["player.theme", "player.volume"])
+        same(player.volume, 7)
+        same(player.$volume.source.name, "deployed")
+        same(player.theme, "light")
+        same(player.$theme.source, .store)
+        same(player.$isEnabled.source, .default)
+        same(layer.names, ["player.theme", "player.volume"])
         player.volume = 8
-        #expect(user["player.volume"] == 8)
+        same(user["player.volume"], 8)
     }
 
     @Test
@@ -54,8 +55,8 @@ struct LayerTests {
         let (player, issues) = group(over: InMemoryProvider(values: ["player.volume": 7]))
         #expect(throws: PreferenceError.self) { try player.$volume.write(8) }
         player.volume = 8
-        #expect(player.volume == 7)
-        #expect(issues.all.map(\.code) == [.readOnly])
+        same(player.volume, 7)
+        same(issues.all.map(\.code), [.readOnly])
     }
 
     @Test
@@ -68,17 +69,17 @@ struct LayerTests {
                 "ICON": "AQI=", "COLUMNS": #"{"a":1}"#, "TIMEOUT": "2.5", "LICENCE": "free",
             ])
         )
-        #expect(player.volume == 7)
-        #expect(player.theme == "{7}")
+        same(player.volume, 7)
+        same(player.theme, "{7}")
         #expect(player.isEnabled)
-        #expect(player.opened == Date(timeIntervalSinceReferenceDate: 0))
-        #expect(player.dates.map(\.timeIntervalSinceReferenceDate) == [0, 1])
-        #expect(player.folders.map(\.absoluteString) == ["file:///a", "https://b"])
-        #expect(player.ratios == [1, 0.5])
-        #expect(player.icon == Data([1, 2]))
-        #expect(player.columns == ["a": 1])
-        #expect(player.timeout.value == .seconds(2.5))
-        #expect(player.licence == nil)
+        same(player.opened, Date(timeIntervalSinceReferenceDate: 0))
+        same(player.dates.map(\.timeIntervalSinceReferenceDate), [0, 1])
+        same(player.folders.map(\.absoluteString), ["file:///a", "https://b"])
+        same(player.ratios, [1, 0.5])
+        same(player.icon, Data([1, 2]))
+        same(player.columns, ["a": 1])
+        same(player.timeout.value, .seconds(2.5))
+        same(player.licence, nil)
         #expect(!player.$volume.store.names.contains("licence"))
         #expect(issues.all.isEmpty)
     }
@@ -96,16 +97,16 @@ struct LayerTests {
         )
         let path = FilePath(folder.path("deployed.json"))
         let (player, issues) = group(over: try await FileProvider<JSONSnapshot>(filePath: path))
-        #expect(player.volume == 7)
-        #expect(player.theme == "dark")
+        same(player.volume, 7)
+        same(player.theme, "dark")
         #expect(player.isEnabled)
-        #expect(player.opened == Date(timeIntervalSinceReferenceDate: 0))
-        #expect(player.timeout.value == .seconds(2.5))
-        #expect(player.dates.map(\.timeIntervalSinceReferenceDate) == [1])
-        #expect(player.folders.map(\.absoluteString) == ["https://b"])
-        #expect(player.ratios == [1, 0.5])
-        #expect(player.icon == Data([1, 2]))
-        #expect(player.columns == ["a": 1])
+        same(player.opened, Date(timeIntervalSinceReferenceDate: 0))
+        same(player.timeout.value, .seconds(2.5))
+        same(player.dates.map(\.timeIntervalSinceReferenceDate), [1])
+        same(player.folders.map(\.absoluteString), ["https://b"])
+        same(player.ratios, [1, 0.5])
+        same(player.icon, Data([1, 2]))
+        same(player.columns, ["a": 1])
         #expect(issues.all.isEmpty)
     }
 
@@ -125,9 +126,9 @@ struct LayerTests {
         let layer = PreferenceStore.configuration(ConfigReader(providers: [provider]), for: PlayerPreferences.self)
         let store = PreferenceStore.layered([layer, .inMemory(["player.volume": 3])])
         let (issues, player) = (IssueLog(of: store), PlayerPreferences(in: store))
-        #expect(player.volume == 3)
-        #expect(player.volume == 3)
-        #expect(issues.all.count == 1)
+        same(player.volume, 3)
+        same(player.volume, 3)
+        same(issues.all.count, 1)
         let text = issues.all.first?.description ?? ""
         #expect(text.hasPrefix("preference \"player.volume\": ") && text.contains("(configuration layer)"), "\(text)")
         #expect(!text.contains("stored value"), "\(text)")
@@ -161,7 +162,7 @@ struct LayerTests {
         #expect(account.pin == (value == "7" ? 7 : 1) && account.name == "Pitt")
         #expect(log.text.contains("Pitt") && log.text.contains("account.pin"))
         #expect(!log.text.contains("hunter2") && !log.text.contains("48151623") && !log.text.contains("string(\"7\")"))
-        #expect(issues.all.count == (value == "7" ? 0 : 1))
+        same(issues.all.count, value == "7" ? 0 : 1)
         #expect(!"\(issues.all)".contains("hunter2") && !"\(issues.all)".contains("48151623"))
     }
 
@@ -176,7 +177,7 @@ struct LayerTests {
         var changes = store.changes.makeAsyncIterator()
         remote.setValue("hunter3", forKey: "account.pin")
         let change = try #require(await changes.following())
-        #expect("\(change)" == "account.pin: <redacted> → <redacted> (external)")
+        same("\(change)", "account.pin: <redacted> → <redacted> (external)")
     }
 
     @Test
@@ -185,8 +186,8 @@ struct LayerTests {
         try folder.write(#"{"player": {"theme": 7}}"#, to: "deployed.json")
         let path = FilePath(folder.path("deployed.json"))
         let (player, issues) = group(over: try await FileProvider<JSONSnapshot>(filePath: path))
-        #expect(player.theme == "system")
-        #expect(issues.all.map(\.code) == [.unreadable])
+        same(player.theme, "system")
+        same(issues.all.map(\.code), [.unreadable])
     }
 
     @Test
@@ -198,9 +199,9 @@ struct LayerTests {
         let reader = ConfigReader(provider: InMemoryProvider(values: ["player.volume": 7]))
         let store = PreferenceStore.configuration(reader, for: PlayerPreferences.self, OtherPreferences.self)
         let issues = IssueLog(of: store)
-        #expect(PlayerPreferences(in: store).volume == 7)
-        #expect(issues.all.map(\.code) == [.misuse])
-        #expect(issues.all.first?.description.contains("as Int and as String; it is read as Int") == true)
+        same(PlayerPreferences(in: store).volume, 7)
+        same(issues.all.map(\.code), [.misuse])
+        same(issues.all.first?.description.contains("as Int and as String; it is read as Int"), true)
     }
 
     @Test
@@ -210,7 +211,7 @@ struct LayerTests {
             name in
             ConfigKey(["app", name.replacing(".", with: "_")])
         }
-        #expect(PlayerPreferences(in: store).volume == 7)
+        same(PlayerPreferences(in: store).volume, 7)
     }
 
     @Test
@@ -221,7 +222,7 @@ struct LayerTests {
             PreferenceStore.inMemory().scoped(prefix: "account.1."),
             .configuration(reader, for: PlayerPreferences.self),
         ])
-        #expect(PlayerPreferences(in: store).volume == 7)
+        same(PlayerPreferences(in: store).volume, 7)
     }
 }
 #endif

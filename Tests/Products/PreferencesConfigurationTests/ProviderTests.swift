@@ -3,6 +3,7 @@ import Configuration
 import Foundation
 import PreferencesConfiguration
 import PreferencesTesting
+import TestSupport
 import Testing
 
 @testable import Preferences
@@ -68,7 +69,7 @@ struct ProviderTests {
                 continue
             }
         }
-        #expect(Set(contents) == Set(conversion.contents))
+        same(Set(contents), Set(conversion.contents))
     }
 
     private static let types: [ConfigType] = [
@@ -79,11 +80,12 @@ struct ProviderTests {
     func errorNamesThePlaceAndTheTypeButNotTheValue() {
         let provider = PreferenceStoreProvider(.inMemory(["player.volume": "loud"]), name: "user")
         let error = #expect(throws: PreferenceError.self) { try provider.value(forKey: "player.volume", type: .int) }
-        #expect(
-            error?.description == """
-                preference "player.volume": the value in PreferenceStoreProvider[user] is a string and can't be read as int; \
-                read it as another type, or store one of that type
-                """
+        same(
+            error?.description,
+            """
+            preference "player.volume": the value in PreferenceStoreProvider[user] is a string and can't be read as int; \
+            read it as another type, or store one of that type
+            """
         )
     }
 
@@ -94,10 +96,10 @@ struct ProviderTests {
             PreferenceStoreProvider(store),
             InMemoryProvider(values: ["player.volume": 3, "player.theme": "dark"]),
         ])
-        #expect(config.int(forKey: "player.volume") == 7)
-        #expect(config.scoped(to: "player").string(forKey: "theme") == "dark")
+        same(config.int(forKey: "player.volume"), 7)
+        same(config.scoped(to: "player").string(forKey: "theme"), "dark")
         store["player.volume"] = nil
-        #expect(config.int(forKey: "player.volume") == 3)
+        same(config.int(forKey: "player.volume"), 3)
     }
 
     @Test
@@ -106,7 +108,7 @@ struct ProviderTests {
             key.components.joined(separator: "/")
         }
         let result = try provider.value(forKey: ["player", "volume"], type: .int)
-        #expect(result == LookupResult(encodedKey: "player/volume", value: 7))
+        same(result, LookupResult(encodedKey: "player/volume", value: 7))
     }
 
     @Test
@@ -115,8 +117,8 @@ struct ProviderTests {
         let snapshot = PreferenceStoreProvider(store).snapshot()
         store["a"] = 2
         store["b"] = 2
-        #expect(try snapshot.value(forKey: "a", type: .int).value == 1)
-        #expect(try snapshot.value(forKey: "b", type: .int).value == 1)
+        try same(snapshot.value(forKey: "a", type: .int).value, 1)
+        try same(snapshot.value(forKey: "b", type: .int).value, 1)
     }
 
     /// The environment's names can't be listed, as they are spelled in another way.
@@ -125,21 +127,18 @@ struct ProviderTests {
         let environment = PreferenceStore.environment(["APP_PLAYER_VOLUME": "7"], prefix: "APP")
         let store = PreferenceStore.layered([environment, .inMemory(["player.volume": 3])])
         let snapshot = PreferenceStoreProvider(store).snapshot()
-        #expect(try snapshot.value(forKey: "player.volume", type: .int).value == 7)
+        try same(snapshot.value(forKey: "player.volume", type: .int).value, 7)
     }
 
     @Test
     func secretsAreMarkedAndNotDescribed() throws {
         let store = PreferenceStore.inMemory(["password": "s3cret", "volume": 7])
         let provider = PreferenceStoreProvider(store, name: "user", secretsSpecifier: .specific(["password"]))
-        #expect(try provider.value(forKey: "password", type: .string).value?.isSecret == true)
-        #expect(try provider.snapshot().value(forKey: "password", type: .string).value?.isSecret == true)
-        #expect(try provider.value(forKey: "volume", type: .int).value?.isSecret == false)
-        #expect("\(provider)" == "PreferenceStoreProvider[user, 2 values]")
-        #expect(
-            String(reflecting: provider)
-                == "PreferenceStoreProvider[user, 2 values: password=<redacted>, volume=7]"
-        )
+        try same(provider.value(forKey: "password", type: .string).value?.isSecret, true)
+        try same(provider.snapshot().value(forKey: "password", type: .string).value?.isSecret, true)
+        try same(provider.value(forKey: "volume", type: .int).value?.isSecret, false)
+        same("\(provider)", "PreferenceStoreProvider[user, 2 values]")
+        same(String(reflecting: provider), "PreferenceStoreProvider[user, 2 values: password=<redacted>, volume=7]")
         var dumped = ""
         dump(PreferenceStoreProvider(store, for: PlayerPreferences.self, secretsSpecifier: .all), to: &dumped)
         #expect(!dumped.contains("s3cret"))
@@ -157,23 +156,21 @@ struct ProviderTests {
         let issues = IssueLog(of: store)
         let provider = PreferenceStoreProvider(store, for: Account.self)
         let value = try provider.value(forKey: "token", type: .string).value
-        #expect(value == ConfigValue(.string(isStored ? "s3cret" : "s3cret-default"), isSecret: true))
-        #expect(
-            try provider.snapshot().value(forKey: "limit", type: .int).value == ConfigValue(.int(7), isSecret: true)
-        )
-        #expect(try provider.value(forKey: "volume", type: .int).value?.isSecret == false)
+        same(value, ConfigValue(.string(isStored ? "s3cret" : "s3cret-default"), isSecret: true))
+        try same(provider.snapshot().value(forKey: "limit", type: .int).value, ConfigValue(.int(7), isSecret: true))
+        try same(provider.value(forKey: "volume", type: .int).value?.isSecret, false)
         #expect(!"\(String(reflecting: provider)) \(issues.all)".contains("s3cret"))
-        #expect(issues.all.count == (isStored ? 1 : 0))
+        same(issues.all.count, isStored ? 1 : 0)
         let error = #expect(throws: PreferenceError.self) { try provider.value(forKey: "token", type: .int) }
-        #expect(error?.description.contains("s3cret") == false)
+        same(error?.description.contains("s3cret"), false)
     }
 
     @Test
     func eachValueOfASecretStoreIsOne() throws {
         let backend = FaultInjectingBackend(["password": "s3cret"])
         let provider = PreferenceStoreProvider(PreferenceStore(backend: backend, isSecret: true))
-        #expect(try provider.value(forKey: "password", type: .string).value?.isSecret == true)
-        #expect(String(reflecting: provider) == "PreferenceStoreProvider[1 values: password=<redacted>]")
+        try same(provider.value(forKey: "password", type: .string).value?.isSecret, true)
+        same(String(reflecting: provider), "PreferenceStoreProvider[1 values: password=<redacted>]")
     }
 
     @Test
@@ -186,16 +183,16 @@ struct ProviderTests {
         let provider = PreferenceStoreProvider(store, for: PlayerPreferences.self)
         let config = ConfigReader(provider: provider)
         // The value violates the rule, so the default is returned.
-        #expect(config.int(forKey: "player.volume") == 5)
-        #expect(config.string(forKey: "player.opened", as: Date.self) == Date(timeIntervalSinceReferenceDate: 0))
-        #expect(config.int(forKey: "other") == 1)
+        same(config.int(forKey: "player.volume"), 5)
+        same(config.string(forKey: "player.opened", as: Date.self), Date(timeIntervalSinceReferenceDate: 0))
+        same(config.int(forKey: "other"), 1)
         // A preference of another store doesn't affect the name in this one, nor does a member affect the whole value.
-        #expect(config.int(forKey: "licence") == 1)
-        #expect(config.string(forKey: "frame") == #"{"x":2}"#)
-        #expect(issues.all.map(\.code) == [.invalid])
+        same(config.int(forKey: "licence"), 1)
+        same(config.string(forKey: "frame"), #"{"x":2}"#)
+        same(issues.all.map(\.code), [.invalid])
         store["player.volume"] = 6
-        #expect(config.int(forKey: "player.volume") == 6)
-        #expect(config.snapshot().int(forKey: "player.volume") == 6)
+        same(config.int(forKey: "player.volume"), 6)
+        same(config.snapshot().int(forKey: "player.volume"), 6)
     }
 
     /// Unreadable text in the store, and a value that violates the rule.
@@ -204,8 +201,8 @@ struct ProviderTests {
         let store = PreferenceStore.inMemory(["player.volume": value])
         let issues = IssueLog(of: store)
         let provider = PreferenceStoreProvider(store, for: PlayerPreferences.self, secretsSpecifier: .all)
-        #expect(try provider.value(forKey: "player.volume", type: .int).value?.content == .int(5))
-        #expect(issues.all.count == 1)
+        try same(provider.value(forKey: "player.volume", type: .int).value?.content, .int(5))
+        same(issues.all.count, 1)
         let text = "\(issues.all)"
         #expect(text.contains("player.volume") && text.contains("<redacted>"))
         #expect(!text.contains("hunter2") && !text.contains("1234"))
@@ -224,18 +221,18 @@ struct ProviderTests {
             expectUnavailable { try provider.value(forKey: name, type: .int) }
             expectUnavailable { try provider.snapshot().value(forKey: name, type: .int) }
         }
-        #expect(try provider.value(forKey: "above", type: .int).value == 1)
+        try same(provider.value(forKey: "above", type: .int).value, 1)
         let config = ConfigReader(providers: [provider, InMemoryProvider(values: ["player.volume": 1])])
-        #expect(config.int(forKey: "player.volume") == nil)
+        same(config.int(forKey: "player.volume"), nil)
     }
 
     @Test
     func descriptionOpensNothing() throws {
         let provider = PreferenceStoreProvider(PreferenceStore(backend: FaultInjectingBackend(["a": 7])))
-        #expect("\(provider)" == "PreferenceStoreProvider[0 values]")
-        #expect(String(reflecting: provider) == "PreferenceStoreProvider[0 values: ]")
-        #expect(try provider.value(forKey: "a", type: .int).value == 7)
-        #expect("\(provider)" == "PreferenceStoreProvider[1 values]")
+        same("\(provider)", "PreferenceStoreProvider[0 values]")
+        same(String(reflecting: provider), "PreferenceStoreProvider[0 values: ]")
+        try same(provider.value(forKey: "a", type: .int).value, 7)
+        same("\(provider)", "PreferenceStoreProvider[1 values]")
     }
 
     @Test
@@ -247,7 +244,7 @@ struct ProviderTests {
         backend.failNext(.load, count: 2)
         expectUnavailable { try provider.value(forKey: "volume", type: .int) }
         await #expect(throws: PreferenceError.self) { try await provider.fetchValue(forKey: "volume", type: .int) }
-        #expect(try await provider.fetchValue(forKey: "volume", type: .int).value == 7)
+        try await same(provider.fetchValue(forKey: "volume", type: .int).value, 7)
     }
 }
 #endif

@@ -5,6 +5,7 @@ import Preferences
 import PreferencesConfiguration
 import PreferencesTesting
 import Synchronization
+import TestSupport
 import Testing
 
 /// A consumer that requests the next element after each change needs no time limit: it waits until the element comes.
@@ -15,22 +16,22 @@ struct ProviderWatchTests {
         let store = PreferenceStore.inMemory(["b": 1])
         try await PreferenceStoreProvider(store).watchValue(forKey: "a", type: .int) { (updates) async throws in
             var iterator = updates.makeAsyncIterator()
-            #expect(try await iterator.value() == nil)
+            try await same(iterator.value(), nil)
             store["a"] = 1
-            #expect(try await iterator.value() == 1)
+            try await same(iterator.value(), 1)
             store["b"] = 2
             store["a"] = 1
             store["a"] = 2
             store["a"] = 3
             // A slow consumer gets the newest, and none twice.
-            #expect(try await iterator.value() == 3)
+            try await same(iterator.value(), 3)
             store["a"] = 4
             store["a"] = 3
             store["a"] = "loud"
             let result = await iterator.following()
             #expect(throws: PreferenceError.self) { try result?.get() }
             store["a"] = nil
-            #expect(try await iterator.value() == nil)
+            try await same(iterator.value(), nil)
         }
     }
 
@@ -48,12 +49,12 @@ struct ProviderWatchTests {
         )
         try await provider.watchValue(forKey: "a", type: .int) { (updates) async throws in
             var iterator = updates.makeAsyncIterator()
-            #expect(try await iterator.value() == 1)
+            try await same(iterator.value(), 1)
             store["a"] = 2
             store["a"] = 1
-            #expect(try await iterator.value() == 3)
+            try await same(iterator.value(), 3)
         }
-        #expect(reads.value == 3)
+        same(reads.value, 3)
     }
 
     @Test
@@ -65,14 +66,14 @@ struct ProviderWatchTests {
                 let snapshot = try #require(await iterator.following())
                 return try ["a", "b"].map { try snapshot.value(forKey: $0, type: .int).value }
             }
-            #expect(try await next() == [nil, nil])
+            try await same(next(), [nil, nil])
             try await store.transaction { transaction in
                 transaction["a"] = 1
                 transaction["b"] = 1
             }
-            #expect(try await next() == [1, 1])
+            try await same(next(), [1, 1])
             store["a"] = 2
-            #expect(try await next() == [2, 1])
+            try await same(next(), [2, 1])
         }
     }
 
@@ -82,11 +83,11 @@ struct ProviderWatchTests {
         let config = ConfigReader(providers: [PreferenceStoreProvider(store), InMemoryProvider(values: ["a": 0])])
         try await config.watchInt(forKey: "a") { updates in
             var iterator = updates.makeAsyncIterator()
-            #expect(await iterator.following() == 0)
+            await same(iterator.following(), 0)
             store["a"] = 1
-            #expect(await iterator.following() == 1)
+            await same(iterator.following(), 1)
             store["a"] = nil
-            #expect(await iterator.following() == 0)
+            await same(iterator.following(), 0)
         }
     }
 
@@ -147,7 +148,7 @@ struct ProviderWatchTests {
             await #expect(throws: PreferenceError.self) { try await store.load() }
             await #expect(throws: PreferenceError.self) { try await store.load() }
             try await store.load()
-            #expect(try await iterator.value() == 1)
+            try await same(iterator.value(), 1)
         }
     }
 
@@ -163,13 +164,13 @@ struct ProviderWatchTests {
             } else {
                 try await provider.watchValue(forKey: "a", type: .int) { (updates) async throws in
                     for await update in updates {
-                        #expect(try update.get().value == 1)
+                        try same(update.get().value, 1)
                         break
                     }
                 }
             }
         }
-        #expect(backend.loads.withLock { $0 } == [false])
+        same(backend.loads.withLock { $0 }, [false])
     }
 
     @Test

@@ -3,6 +3,7 @@ import Configuration
 import Foundation
 @testable import Preferences
 import PreferencesConfiguration
+import TestSupport
 import Testing
 
 /// Values that go from a store through a provider, a reader and a layer to a preference again.
@@ -162,9 +163,9 @@ struct RoundTripTests {
         old.date = Date(timeIntervalSinceReferenceDate: 1e15)
         old.double = -.infinity
         old.url = URL(string: "/tmp", relativeTo: nil)
-        #expect(new.date == old.date)
-        #expect(new.double == old.double)
-        #expect(new.url == old.url)
+        same(new.date, old.date)
+        same(new.double, old.double)
+        same(new.url, old.url)
     }
 
     /// A preference of any type reads the value that another one has stored.
@@ -183,7 +184,7 @@ struct RoundTripTests {
         ] as [PropertyListValue]
     )
     func valueOfAnyTypeSurvives(value: PropertyListValue) {
-        #expect(roundTrip(value) == value)
+        same(roundTrip(value), value)
     }
 
     /// Types that a configuration doesn't have.
@@ -196,15 +197,15 @@ struct RoundTripTests {
         ] as [(PropertyListValue, PropertyListValue)]
     )
     func valueOfAnyTypeWithoutAKindBecomesTextOrANumber(value: PropertyListValue, read: PropertyListValue) {
-        #expect(roundTrip(value) == read)
+        same(roundTrip(value), read)
     }
 
     /// Compares the values of the preferences, in their stored form.
     private func expectSame(_ old: some PreferenceGroup, _ new: some PreferenceGroup) throws {
         for (old, new) in zip(old.preferences, new.preferences) {
             #expect(old.isSet, "the test sets no \(old.name)")
-            #expect(new.source.name == "configuration", "\(new)")
-            #expect(try new.storedForm(in: new.store.snapshot()) == old.storedForm(in: old.store.snapshot()), "\(new)")
+            same(new.source.name, "configuration", "\(new)")
+            try same(new.storedForm(in: new.store.snapshot()), old.storedForm(in: old.store.snapshot()), "\(new)")
         }
     }
 }

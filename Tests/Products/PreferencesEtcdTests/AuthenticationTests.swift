@@ -3,6 +3,7 @@ import EtcdTestSupport
 import FileTestSupport
 import Foundation
 import Preferences
+import TestSupport
 import Testing
 
 @testable import PreferencesEtcd
@@ -44,14 +45,14 @@ struct AuthenticationTests {
         for password in ["wrong", nil] {
             let store = try PreferenceStore.etcd("allowed", configuration(cluster, password: password))
             let error = #expect(throws: PreferenceError.self) { try store.transaction { $0["a"] = 2 } }
-            #expect(error?.code == .notPermitted)
+            same(error?.code, .notPermitted)
         }
         let forbidden = try PreferenceStore.etcd("forbidden", right)
         let reports = Reports(of: forbidden)
         #expect(forbidden.contents.isEmpty)
         // A forbidden range reads as if it were empty, without an error. The test is a task, so the blocking read is reported, too.
-        #expect(reports.codes == [.misuse, .notPermitted])
-        #expect(first.contents == ["a": 1])
+        same(reports.codes, [.misuse, .notPermitted])
+        same(first.contents, ["a": 1])
     }
 
     /// The role of the example's script suffices for all that a store does, and reaches no other suite.
@@ -65,7 +66,7 @@ struct AuthenticationTests {
         try cluster.folder.write("two words\n", to: "words")
         try cluster.folder.write("password\n", to: "password")
         let password = cluster.folder.path("password")
-        #expect(try createUser("allowed", "app", cluster.folder.path("words"), "tests", on: cluster) == 2)
+        try same(createUser("allowed", "app", cluster.folder.path("words"), "tests", on: cluster), 2)
         // As an earlier run that failed has left the role; and again after all was done.
         for _ in 1...2 { try #require(try createUser("allowed", "app", password, "tests", on: cluster) == 0) }
         try #require(try createUser("free", "free", password, "", on: cluster) == 0)
@@ -90,7 +91,7 @@ struct AuthenticationTests {
             let forbidden = try PreferenceStore.etcd(suite, configuration(cluster, password: "password"))
             await #expect(throws: PreferenceError.self) { try await forbidden.load() }
             let error = await #expect(throws: PreferenceError.self) { try await forbidden.write(1, for: "a") }
-            #expect(error?.code == .notPermitted)
+            same(error?.code, .notPermitted)
         }
         var unprefixed = configuration(cluster, password: nil)
         (unprefixed.prefix, unprefixed.credentials) = ("", EtcdCredentials(user: "free", password: "password"))
@@ -122,7 +123,7 @@ struct AuthenticationTests {
         let expired = { cluster.nodes[0].log.components(separatedBy: "deleted a simple token").count - 1 }
         try await eventually("no token has expired") { expired() > 0 }
         try await store.transaction { $0["a"] = 2 }
-        #expect(store["a"] == 2)
+        same(store["a"], 2)
 
         // A restart invalidates all tokens and ends the watch.
         cluster.nodes[0].kill()
@@ -149,7 +150,7 @@ struct AuthenticationTests {
             try cluster.control(["--user", "root:secret"] + arguments)
         }
         let error = #expect(throws: PreferenceError.self) { try store.transaction { $0["a"] = 2 } }
-        #expect(error?.code == .notPermitted)
+        same(error?.code, .notPermitted)
         try write("next")
         try await store.transaction { $0["a"] = 3 }
         // A restart ends the watch and invalidates all tokens.
@@ -185,7 +186,7 @@ struct AuthenticationTests {
         configuration.credentials = EtcdCredentials(user: "vault", password: "hunter2-wrong")
         let refused = try PreferenceStore.etcd("allowed", configuration)
         let error = #expect(throws: PreferenceError.self) { try refused.transaction { $0["a"] = 2 } }
-        #expect(error.map { ConfigurationTests.shown($0).contains("hunter2") } == false)
+        same(error.map { ConfigurationTests.shown($0).contains("hunter2") }, false)
         try await eventually("nothing is logged") { log.messages.contains("disconnected from etcd") }
         #expect(!log.text.contains("hunter2") && !log.text.contains(token))
     }
@@ -203,7 +204,7 @@ struct AuthenticationTests {
         try cluster.nodes[0].start()
         try await eventually("it was not reported") { reports.codes.contains(.notPermitted) }
         #expect(!monitor.status.isConnected)
-        #expect(store["a"] == 1)
+        same(store["a"], 1)
     }
 }
 #endif

@@ -4,6 +4,7 @@ import FileTestSupport
 import NIOCore
 import NIOPosix
 import Preferences
+import TestSupport
 import Testing
 
 @testable import PreferencesEtcd
@@ -43,7 +44,7 @@ struct BlackHoleTests {
         }.value
         for writer in writers {
             let error = await #expect(throws: PreferenceError.self) { try await writer.value }
-            #expect(error?.code == .unavailable)
+            same(error?.code, .unavailable)
         }
         return endedByThen == 0
     }
@@ -61,16 +62,16 @@ struct BlackHoleTests {
             [{ try count.write(1) }, { try count.update { $0 += 1 } }, { try store.transaction { $0[count] += 1 } }]
                 .map { (call: () throws -> Void) in code { try call() } }
         }.get()
-        #expect(codes == [.misuse, .misuse, .misuse])
+        same(codes, [.misuse, .misuse, .misuse])
         #expect(reports.codes.isEmpty)
         // A read can't throw: it reports the error and returns the default, and the value arrives later as a change.
         let read = try await loop.submit { count.value }.get()
-        #expect(read == 0)
-        #expect(reports.codes == [.misuse])
+        same(read, 0)
+        same(reports.codes, [.misuse])
         try await eventually("the value is loaded elsewhere") { count.value == 5 }
-        #expect(try await loop.submit { count.value }.get() == 5)
+        try await same(loop.submit { count.value }.get(), 5)
         try await count.update { $0 += 1 }
-        #expect(count.value == 6)
+        same(count.value, 6)
     }
 }
 

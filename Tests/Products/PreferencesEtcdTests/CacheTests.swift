@@ -3,6 +3,7 @@ import EtcdTestSupport
 import FileTestSupport
 import Foundation
 import Preferences
+import TestSupport
 import Testing
 
 @testable import PreferencesEtcd
@@ -56,12 +57,12 @@ struct CacheTests {
         let store = try open()
         let reports = Reports(of: store)
         try await store.load()
-        #expect(store.contents == ["value": 1])
+        same(store.contents, ["value": 1])
         #expect(reports.codes.isEmpty)
         try put("value", "2")
         transport.mend()
         try await eventually("the change never came") { store["value"] == 2 }
-        #expect(transport.suiteReads == 0)
+        same(transport.suiteReads, 0)
     }
 
     @Test
@@ -76,11 +77,11 @@ struct CacheTests {
         let store = try open()
         let reports = Reports(of: store)
         try await store.load()
-        #expect(store["rateLimit"] == 250)
+        same(store["rateLimit"], 250)
         try await eventually("the typo was not reported") { reports.codes.contains(.damaged) }
-        #expect(store["rateLimit"] == 250)
+        same(store["rateLimit"], 250)
         try await store.write(250, for: "rateLimit")
-        #expect(try cluster.control("get", "--print-value-only", "tests/\(suite)/rateLimit") == "250\n")
+        try same(cluster.control("get", "--print-value-only", "tests/\(suite)/rateLimit"), "250\n")
     }
 
     @Test(arguments: [false, true])
@@ -94,7 +95,7 @@ struct CacheTests {
             try PreferenceStore(etcd: suite, configuration, over: transport)
         }
         for store in stores { try await store.load() }
-        #expect(stores.map(\.contents) == [["value": 10], ["value": 99]])
+        same(stores.map(\.contents), [["value": 10], ["value": 99]])
     }
 
     @Test
@@ -112,9 +113,9 @@ struct CacheTests {
         let counter = Preference("counter", default: 0, in: store)
         try await counter.update { $0 += 1 }
         try await store.transaction { $0["gone"] = nil }
-        #expect(try cluster.control("get", "--print-value-only", "tests/\(suite)/counter") == "2\n")
+        try same(cluster.control("get", "--print-value-only", "tests/\(suite)/counter"), "2\n")
         try await eventually("it shows \(store.contents)") { store.contents == ["counter": 2, "other": 1] }
-        #expect(transport.suiteReads == 0)
+        same(transport.suiteReads, 0)
     }
 
     @Test
@@ -125,11 +126,11 @@ struct CacheTests {
         transport.cutStreams()
         let store = try open()
         try await store.load()
-        #expect(store.contents == ["counter": 1, "gone": 1])
+        same(store.contents, ["counter": 1, "gone": 1])
         try await Preference("counter", default: 0, in: store).update { $0 += 1 }
-        #expect(try cluster.control("get", "--print-value-only", "tests/\(suite)/counter") == "11\n")
+        try same(cluster.control("get", "--print-value-only", "tests/\(suite)/counter"), "11\n")
         try await Preference("gone", default: 0, in: store).update { $0 += 1 }
-        #expect(try cluster.control("get", "--print-value-only", "tests/\(suite)/gone") == "1\n")
+        try same(cluster.control("get", "--print-value-only", "tests/\(suite)/gone"), "1\n")
     }
 
     @Test(arguments: [false, true])
@@ -143,17 +144,17 @@ struct CacheTests {
         let counter = Preference("counter", default: 0, in: store)
         try await store.write(2, for: "plain")
         try await counter.update { $0 += 1 }
-        #expect(monitor.status.waitingWrites == 2)
-        #expect(store.contents == ["counter": 2, "plain": 2])
+        same(monitor.status.waitingWrites, 2)
+        same(store.contents, ["counter": 2, "plain": 2])
         if isChangedMeanwhile { for name in ["counter", "plain"] { try put(name, "10") } }
         transport.mend()
         try await eventually("they are not sent") { monitor.status.waitingWrites == 0 }
         // A plain write replaces what another process has stored, and one that depends on a read is dropped.
         let expected: [String: PropertyListValue] = ["counter": isChangedMeanwhile ? 10 : 2, "plain": 2]
         try await eventually("it shows \(store.contents)") { store.contents == expected }
-        #expect(try cluster.control("get", "--print-value-only", "tests/\(suite)/plain") == "2\n")
+        try same(cluster.control("get", "--print-value-only", "tests/\(suite)/plain"), "2\n")
         try await eventually("it reports \(reports.codes)") { reports.codes == (isChangedMeanwhile ? [.conflict] : []) }
-        #expect(transport.suiteReads == 0)
+        same(transport.suiteReads, 0)
     }
 
     @Test
@@ -171,7 +172,7 @@ struct CacheTests {
         let reports = Reports(of: store)
         try await store.load()
         try await eventually("it shows \(store.contents)") { store["value"] == 5 }
-        #expect(transport.suiteReads == 1)
+        same(transport.suiteReads, 1)
         #expect(reports.codes.isEmpty)
     }
 
@@ -192,10 +193,10 @@ struct CacheTests {
         try await store.load()
         if writesFirst {
             try await Preference("value", default: 0, in: store).update { $0 += 1 }
-            #expect(try cluster.control("get", "--print-value-only", "tests/\(suite)/value") == "21\n")
+            try same(cluster.control("get", "--print-value-only", "tests/\(suite)/value"), "21\n")
         }
         try await eventually("it shows \(store.contents)") { store.contents == ["value": writesFirst ? 21 : 20] }
-        #expect(reports.codes == [.notDurable])
+        same(reports.codes, [.notDurable])
     }
 
     @Test
@@ -210,7 +211,7 @@ struct CacheTests {
         // Not `load` in a task, which might get its thread only after the timeout.
         #expect(store.contents.isEmpty)
         // The blocking read in a task, which the test is, is reported, too.
-        #expect(reports.codes == [.misuse, .unavailable], "\(reports.errors)")
+        same(reports.codes, [.misuse, .unavailable], "\(reports.errors)")
         #expect(try folder.read("cache.jsonl").contains("\"value\":1"))
     }
 
@@ -222,15 +223,15 @@ struct CacheTests {
             let store = try open()
             let reports = Reports(of: store)
             try await store.load()
-            #expect(transport.suiteReads == 1)
+            same(transport.suiteReads, 1)
             #expect(reports.codes.contains(.damaged))
-            #expect(store.contents == ["value": 1])
+            same(store.contents, ["value": 1])
         }
         transport.cut()
         let store = try open()
         let reports = Reports(of: store)
         try await store.load()
-        #expect(store.contents == ["value": 1])
+        same(store.contents, ["value": 1])
         #expect(!reports.codes.contains(.damaged))
     }
 
@@ -240,7 +241,7 @@ struct CacheTests {
         try put("value", "2")
         let store = try PreferenceStore(etcd: suite, configuration, over: transport)
         transport.openWithoutConnection(store)
-        #expect(store.contents == ["value": 1, "foreign": 1])
+        same(store.contents, ["value": 1, "foreign": 1])
         transport.mend()
         try await eventually("it shows \(store.contents)") { store.contents == ["value": 2] }
     }
@@ -259,7 +260,7 @@ struct CacheTests {
         try await eventually("the cache lags behind") {
             try PreferenceStore.file(at: URL(filePath: folder.path("cache.jsonl")))["later"] == 1
         }
-        #expect(try PreferenceStore.file(at: URL(filePath: folder.path("cache.jsonl")))["value"] == 2)
+        try same(PreferenceStore.file(at: URL(filePath: folder.path("cache.jsonl")))["value"], 2)
     }
 
     @Test
@@ -269,9 +270,9 @@ struct CacheTests {
         let store = try open()
         let reports = Reports(of: store)
         try await store.load()
-        #expect(store.contents == ["value": 1])
+        same(store.contents, ["value": 1])
         try await eventually("it is not reported") { reports.codes == [.damaged] }
-        #expect(transport.suiteReads == 1)
+        same(transport.suiteReads, 1)
     }
 
     /// Opens a store, has etcd get a bad value, and writes another name.
@@ -282,7 +283,7 @@ struct CacheTests {
         try put(name, "25O")
         try await eventually("it is not reported") { reports.codes == [.damaged] }
         try await store.write(1, for: "other")
-        #expect(store[name] == 25)
+        same(store[name], 25)
     }
 
     /// The store keeps the good value, which etcd no longer has.
@@ -294,9 +295,9 @@ struct CacheTests {
         let later = Reports(of: store)
         try await store.load()
         try await eventually("it is not reported again") { later.codes == [.damaged] }
-        #expect(store.contents == ["limit": 25, "other": 1])
+        same(store.contents, ["limit": 25, "other": 1])
         try await store.write(25, for: "limit")
-        #expect(try cluster.control("get", "--print-value-only", "tests/\(suite)/limit") == "25\n")
+        try same(cluster.control("get", "--print-value-only", "tests/\(suite)/limit"), "25\n")
     }
 }
 #endif

@@ -1,6 +1,7 @@
 import FileTestSupport
 import Foundation
 import Preferences
+import TestSupport
 import Testing
 
 @testable import PreferencesEtcd
@@ -14,7 +15,7 @@ struct ConfigurationTests {
             _ = try configuration.validated()
             return "nothing is wrong"
         } catch {
-            #expect(error.code == .misuse)
+            same(error.code, .misuse)
             return error.message
         }
     }
@@ -27,7 +28,7 @@ struct ConfigurationTests {
         (["https://etcd_1.internal"], ["https://etcd_1.internal"]),
     ])
     func harmlessFormsAreNormalized(endpoints: [String], expected: [String]) throws {
-        #expect(try EtcdConfiguration(endpoints: endpoints).validated().endpoints == expected)
+        try same(EtcdConfiguration(endpoints: endpoints).validated().endpoints, expected)
     }
 
     @Test(arguments: [
@@ -70,7 +71,7 @@ struct ConfigurationTests {
     ])
     func prefixWithAnEmptyPartIsRejectedWithTheCorrectForm(prefix: String, right: String) {
         #expect(message { $0.prefix = prefix }.hasSuffix("write \"\(right)\""))
-        #expect(message { $0.prefix = right } == "nothing is wrong")
+        same(message { $0.prefix = right }, "nothing is wrong")
     }
 
     @Test
@@ -81,7 +82,7 @@ struct ConfigurationTests {
             #expect(message { $0.probeInterval = time }.hasPrefix("probeInterval is"))
             #expect(message { $0.rebalanceInterval = time }.hasPrefix("rebalanceInterval is"))
         }
-        #expect(message { $0.rebalanceInterval = nil } == "nothing is wrong")
+        same(message { $0.rebalanceInterval = nil }, "nothing is wrong")
         #expect(message { $0.maximumOperations = 3 }.contains("at least 4"))
     }
 
@@ -99,7 +100,7 @@ struct ConfigurationTests {
         let credentials = EtcdCredentials(user: "shop", passwordFile: path)
         for (text, password) in [("one\n", "one"), ("two", "two"), ("three\r\n", "three"), ("four\n\n", "four\n")] {
             try Data(text.utf8).write(to: URL(filePath: path))
-            #expect(try credentials.password() == password)
+            try same(credentials.password(), password)
         }
         try Data("\n".utf8).write(to: URL(filePath: path))
         #expect(throws: GatewayFailure.noPassword("\(path) has an empty password")) { try credentials.password() }
@@ -110,8 +111,8 @@ struct ConfigurationTests {
         var configuration = EtcdConfiguration(endpoints: ["http://127.0.0.1:1"])
         configuration.credentials = EtcdCredentials(user: "shop", passwordFile: "/nowhere/password")
         let error = #expect(throws: PreferenceError.self) { try configuration.validated() }
-        #expect(error?.code == .notPermitted)
-        #expect(error?.message.contains("/nowhere/password") == true)
+        same(error?.code, .notPermitted)
+        same(error?.message.contains("/nowhere/password"), true)
     }
 
     @Test
@@ -135,7 +136,7 @@ struct ConfigurationTests {
             EtcdCredentials(user: "shop", password: "hunter2"), EtcdCredentials(user: "shop") { "hunter2" },
         ] {
             configuration.credentials = credentials
-            #expect(try credentials.password() == "hunter2")
+            try same(credentials.password(), "hunter2")
             for value in [credentials, configuration, try configuration.validated()] as [Any] {
                 #expect(!Self.shown(value).contains("hunter2"))
                 #expect(Self.shown(value).contains("shop"))

@@ -2,6 +2,7 @@
 @testable import DurableFile
 import EtcdTestSupport
 import Preferences
+import TestSupport
 import Testing
 
 @testable import PreferencesEtcd
@@ -21,7 +22,7 @@ struct FailoverTests {
         configuration.random = { 0 }
         let store = try PreferenceStore.etcd(suite, configuration, monitor: monitor)
         store["a"] = 1
-        #expect(store.contents == ["a": 1])
+        same(store.contents, ["a": 1])
         try await eventually("the watch is elsewhere") { monitor.status.endpoint == node }
     }
 
@@ -66,15 +67,15 @@ struct FailoverTests {
         for node in cluster.nodes.dropFirst() { node.kill() }
         let error = #expect(throws: PreferenceError.self) { try value.write(2) }
         #expect([.outcomeUnknown, .unavailable].contains(error?.code))
-        #expect(value.value == 1)
+        same(value.value, 1)
         try await eventually("the state does not show it") {
             !monitor.status.isConnected && monitor.status.error != nil
         }
         for node in cluster.nodes.dropFirst() { try node.start() }
         try await eventually("it was not noticed that the cluster is back") { monitor.status.isConnected }
         try await eventually("no write is stored any more") { isStored(3) }
-        #expect(value.value == 3)
-        #expect(try cluster.control("get", "--print-value-only", "tests/\(suite)/value") == "3\n")
+        same(value.value, 3)
+        try same(cluster.control("get", "--print-value-only", "tests/\(suite)/value"), "3\n")
     }
 
     @Test
@@ -98,7 +99,7 @@ struct FailoverTests {
         try await eventually("the watch still waits for a member that is stopped") { store["b"] == 2 }
         #expect(monitor.status.endpoint != member.clientURL)
         try await store.transaction { $0["c"] = 3 }
-        #expect(store.contents == ["a": 1, "b": 2, "c": 3])
+        same(store.contents, ["a": 1, "b": 2, "c": 3])
     }
 
     @Test
@@ -166,7 +167,7 @@ struct FailoverTests {
         let task = Task { await monitor.statuses.first { $0.endpoint != node } }
         let before = chosen.withLock { $0 }
         try await eventually("it was never tried") { chosen.withLock { $0 } > before + 50 }
-        #expect(monitor.status.endpoint == node)
+        same(monitor.status.endpoint, node)
         try SharedNode.get().control("put", "tests/\(suite)/a", "2")
         try await eventually("the watch delivers nothing") { store["a"] == 2 }
         #expect(reports.codes.isEmpty)
@@ -194,7 +195,7 @@ struct FailoverTests {
         let status = try cluster.control("get", "-w", "json", "nothing")
         let revision = try #require(status.firstMatch(of: #/"revision":(\d+)/#)).1
         try cluster.control("compact", String(revision))
-        #expect(store.contents == ["kept": 1, "changed": 1, "removed": 1])
+        same(store.contents, ["kept": 1, "changed": 1, "removed": 1])
         transport.mend()
         let expected: [String: PropertyListValue] = ["kept": 1, "changed": 20, "new": 1]
         try await eventually("it shows \(store.contents)") { store.contents == expected }

@@ -1,6 +1,7 @@
 @testable import DurableFile
 import Foundation
 import Preferences
+import TestSupport
 import Testing
 
 @testable import PreferencesEtcd
@@ -14,11 +15,11 @@ struct GatewayTests {
     @Test
     func integersAreStringsOrNumbersAndZeroIsLeftOut() throws {
         let header: ResponseHeader = try decode(#"{"revision":"9223372036854775807"}"#)
-        #expect(header.revision.value == .max)
+        same(header.revision.value, .max)
         let number: ResponseHeader = try decode(#"{"revision":7}"#)
-        #expect(number.revision.value == 7)
+        same(number.revision.value, 7)
         let absent: ResponseHeader = try decode("{}")
-        #expect(absent.revision.value == 0)
+        same(absent.revision.value, 0)
         #expect(throws: DecodingError.self) { () -> ResponseHeader in try decode(#"{"revision":"seven"}"#) }
     }
 
@@ -27,9 +28,9 @@ struct GatewayTests {
         let range: RangeResponse = try decode(
             #"{"header":{"revision":"3"},"kvs":[{"key":"YS9i","mod_revision":"2","version":"1","value":"MQ=="},{"key":"YS9j","mod_revision":"3"}],"count":"2"}"#
         )
-        #expect(range.kvs?.map { String(decoding: $0.key, as: UTF8.self) } == ["a/b", "a/c"])
-        #expect(range.kvs?.map(\.value) == [Data("1".utf8), nil])
-        #expect(range.count.value == 2)
+        same(range.kvs?.map { String(decoding: $0.key, as: UTF8.self) }, ["a/b", "a/c"])
+        same(range.kvs?.map(\.value), [Data("1".utf8), nil])
+        same(range.count.value, 2)
     }
 
     @Test
@@ -38,7 +39,7 @@ struct GatewayTests {
             #"{"header":{"revision":"9"},"responses":[{"response_range":{"header":{"revision":"9"},"count":"1"}}]}"#
         )
         #expect(response.succeeded != true)
-        #expect(response.responses?.first?.range?.count.value == 1)
+        same(response.responses?.first?.range?.count.value, 1)
     }
 
     @Test
@@ -46,7 +47,7 @@ struct GatewayTests {
         let line: StreamLine = try decode(
             #"{"result":{"header":{"revision":"4"},"events":[{"kv":{"key":"YQ==","mod_revision":"4"},"type":"DELETE"},{"kv":{"key":"YQ==","mod_revision":"5"}}]}}"#
         )
-        #expect(line.result?.events?.map(\.isRemoval) == [true, false])
+        same(line.result?.events?.map(\.isRemoval), [true, false])
     }
 
     @Test(arguments: [
@@ -69,7 +70,7 @@ struct GatewayTests {
     ])
     func errorsAreClassified(text: String, failure: GatewayFailure) throws {
         let error: ErrorResponse = try decode(text)
-        #expect(GatewayFailure(error) == failure)
+        same(GatewayFailure(error), failure)
     }
 
     @Test(arguments: [
@@ -94,18 +95,18 @@ struct GatewayTests {
         var rotation = EndpointRotation(["a", "b", "c"]) { 0 }
         rotation.leave("a")
         rotation.leave("a")
-        #expect(rotation.current == "b")
+        same(rotation.current, "b")
         rotation.leave("b")
         rotation.leave("c")
-        #expect(rotation.current == "a")
+        same(rotation.current, "a")
     }
 
     @Test
     func pauseComesOnlyAfterAllEndpointsWereTried() {
         var pause = RetryPause(endpointCount: 2) { 0.5 }
         let pauses = (0..<6).map { _ in pause.next() }
-        #expect(pauses == [0, 50, 0, 100, 0, 200].map { .milliseconds($0) })
-        #expect((0..<100).map { _ in pause.next() }.max() == .seconds(1))
+        same(pauses, [0, 50, 0, 100, 0, 200].map { .milliseconds($0) })
+        same((0..<100).map { _ in pause.next() }.max(), .seconds(1))
     }
 
     @Test
@@ -115,7 +116,7 @@ struct GatewayTests {
         var seconds: [String: Int] = [:]
         for _ in 0..<3000 {
             var rotation = EndpointRotation(["a", "b", "c"]) { generator.withLock { $0.fraction() } }
-            #expect(rotation.endpoints.sorted() == ["a", "b", "c"])
+            same(rotation.endpoints.sorted(), ["a", "b", "c"])
             firsts[rotation.current, default: 0] += 1
             guard rotation.current == "a" else { continue }
             rotation.leave("a")
@@ -135,32 +136,32 @@ struct GatewayTests {
         }
         #expect(pauses.allSatisfy { (25..<75).contains($0) })
         #expect((45...55).contains(pauses.reduce(0, +) / 1000))
-        #expect(Set(pauses.map { Int($0) }).count == 50, "each millisecond is chosen now and then")
+        same(Set(pauses.map { Int($0) }).count, 50, "each millisecond is chosen now and then")
     }
 
     @Test
     func tokenIsRequestedOnceAndAgainWhenItIsRejected() {
         var keeper = TokenKeeper(hasUser: true)
-        #expect(keeper.next == .authenticate)
+        same(keeper.next, .authenticate)
         keeper.set("one")
-        #expect(keeper.next == .use("one"))
+        same(keeper.next, .use("one"))
         keeper.set("two")
         keeper.invalidate("one")
-        #expect(keeper.next == .use("two"), "a rejection of the older one is no reason for this one")
+        same(keeper.next, .use("two"), "a rejection of the older one is no reason for this one")
         keeper.invalidate("two")
-        #expect(keeper.next == .authenticate)
-        #expect(TokenKeeper(hasUser: false).next == .use(nil))
+        same(keeper.next, .authenticate)
+        same(TokenKeeper(hasUser: false).next, .use(nil))
     }
 
     @Test
     func namesAndKeysCorrespondOneToOne() throws {
         let keys = try KeySpace(prefix: "p", suite: "s")
-        for name in ["a", "/", "a/b", "\u{0}", "é", "😀"] { #expect(keys.name(of: keys.key(of: name)) == name) }
-        #expect(keys.key(of: "caf\u{E9}") == keys.key(of: "cafe\u{301}"))
-        #expect(keys.name(of: keys.mark) == nil)
-        #expect(keys.name(of: Data("p/s/cafe\u{301}".utf8)) == nil, "no name has this key")
-        #expect(keys.name(of: keys.start + [0xFF]) == nil)
-        #expect(keys.name(of: Data("p/other/a".utf8)) == nil)
+        for name in ["a", "/", "a/b", "\u{0}", "é", "😀"] { same(keys.name(of: keys.key(of: name)), name) }
+        same(keys.key(of: "caf\u{E9}"), keys.key(of: "cafe\u{301}"))
+        same(keys.name(of: keys.mark), nil)
+        same(keys.name(of: Data("p/s/cafe\u{301}".utf8)), nil, "no name has this key")
+        same(keys.name(of: keys.start + [0xFF]), nil)
+        same(keys.name(of: Data("p/other/a".utf8)), nil)
         for suite in ["", "a/b"] {
             #expect(throws: PreferenceError.self) { try KeySpace(prefix: "p", suite: suite) }
         }

@@ -2,6 +2,7 @@
 import EtcdTestSupport
 import Foundation
 import Preferences
+import TestSupport
 import Testing
 
 @_spi(Tool) @testable import PreferencesEtcd
@@ -23,7 +24,7 @@ struct HistoryTests {
         var history = try EtcdHistory(suite, configuration)
         var transactions: [EtcdHistory.Transaction] = []
         while let transaction = try history.next() { transactions.append(transaction) }
-        #expect(try history.next() == nil)
+        try same(history.next(), nil)
         return (transactions, history.isCompacted)
     }
 
@@ -42,13 +43,13 @@ struct HistoryTests {
         }
         try await second.write(nil, for: "volume")
         let (all, isCompacted) = try transactions()
-        #expect(all.map(\.old) == [["volume": 7], ["volume": 5], [:]])
-        #expect(all.map(\.new) == [[:], ["volume": 7, "theme": "dark"], ["volume": 5]])
-        #expect(all.map(\.reason) == ["the \"eu\" load", "the \"eu\" load", nil])
+        same(all.map(\.old), [["volume": 7], ["volume": 5], [:]])
+        same(all.map(\.new), [[:], ["volume": 7, "theme": "dark"], ["volume": 5]])
+        same(all.map(\.reason), ["the \"eu\" load", "the \"eu\" load", nil])
         #expect(all.map(\.revision) == all.map(\.revision).sorted(by: >) && !isCompacted)
         for transaction in all {
             #expect(try #require(transaction.author).hasSuffix("@\(WriteMark.hostName)"))
-            #expect(transaction.program == ProcessInfo.processInfo.processName)
+            same(transaction.program, ProcessInfo.processInfo.processName)
             // The mark has whole seconds.
             let time = try #require(transaction.time)
             #expect(time > before.addingTimeInterval(-1) && time <= Date())
@@ -75,9 +76,9 @@ struct HistoryTests {
             "\nput \"\(prefix)\" \"\\\"an older mark\\\"\"\nput \"\(prefix)volume\" 5\ndel \"\(prefix)\(names[0])\"\n\n\n"
         _ = try cluster.control(["txn"], input: text)
         let (all, _) = try transactions()
-        #expect(all.map(\.new) == [["volume": 5], Dictionary(uniqueKeysWithValues: names.map { ($0, 1) })])
-        #expect(all.map(\.old) == [[names[0]: 1], [:]])
-        #expect(all.first.map { [$0.author, $0.program, $0.reason] } == [nil, nil, nil])
+        same(all.map(\.new), [["volume": 5], Dictionary(uniqueKeysWithValues: names.map { ($0, 1) })])
+        same(all.map(\.old), [[names[0]: 1], [:]])
+        same(all.first.map { [$0.author, $0.program, $0.reason] }, [nil, nil, nil])
     }
 
     @Test
@@ -104,11 +105,11 @@ struct HistoryTests {
         // Its mark is still there, without the values before it.
         let older = try #require(try history.next())
         #expect(older.isCompacted && older.author == newest.author && older.old == [:] && older.new == [:])
-        #expect(try history.next() == nil)
+        try same(history.next(), nil)
         #expect(history.isCompacted)
         history = try EtcdHistory(suite, configuration)
-        #expect(try history.next() == newest)
-        #expect(try history.next(of: ["another"]) == nil)
+        try same(history.next(), newest)
+        try same(history.next(of: ["another"]), nil)
         #expect(!newest.isCompacted)
     }
 
@@ -126,9 +127,9 @@ struct HistoryTests {
         #expect(removal.old == [:] && removal.new == [:])
         let correction = try #require(try history.next())
         #expect(correction.unreadableOld == ["first"] && correction.old == [:] && correction.new == ["first": 250])
-        #expect(try history.next() == nil)
+        try same(history.next(), nil)
         // The names' revisions show a later change that can't be decoded either.
-        #expect(try history.revisions(of: ["first", "second"]) == ["first": correction.revision])
+        try same(history.revisions(of: ["first", "second"]), ["first": correction.revision])
         _ = try cluster.control("put", second, "26O")
         #expect(try #require(try history.revisions(of: ["second"])["second"]) > removal.revision)
     }
@@ -145,10 +146,10 @@ struct HistoryTests {
         }
         var history = try EtcdHistory(suite, configuration)
         let newest = try #require(try history.next())
-        #expect(newest.old == Dictionary(uniqueKeysWithValues: names.map { ($0, 1) }))
-        #expect(newest.new == Dictionary(uniqueKeysWithValues: names.map { ($0, 2) }))
+        same(newest.old, Dictionary(uniqueKeysWithValues: names.map { ($0, 1) }))
+        same(newest.new, Dictionary(uniqueKeysWithValues: names.map { ($0, 2) }))
         let revisions = try history.revisions(of: names)
-        #expect(revisions == Dictionary(uniqueKeysWithValues: names.map { ($0, newest.revision) }))
+        same(revisions, Dictionary(uniqueKeysWithValues: names.map { ($0, newest.revision) }))
     }
 
     @Test
@@ -169,8 +170,8 @@ struct HistoryTests {
         var history = try EtcdHistory(suite, configuration)
         let newest = try #require(try history.next(of: ["volume", "v"]))
         #expect(newest.old == ["volume": 1] && newest.new == ["volume": 2])
-        #expect(try history.next(of: ["volume", "v"])?.new == ["volume": 1])
-        #expect(try history.next(of: ["volume", "v"]) == nil)
+        try same(history.next(of: ["volume", "v"])?.new, ["volume": 1])
+        try same(history.next(of: ["volume", "v"]), nil)
     }
 
     @Test(arguments: [
@@ -178,9 +179,9 @@ struct HistoryTests {
         (["USER": ""], "uid \(geteuid())@web-3"), ([:], "uid \(geteuid())@web-3"),
     ])
     func authorIsTheUserOfTheEnvironment(_ environment: [String: String], _ author: String) throws {
-        #expect(WriteMark.author(environment: environment, host: "web-3") == author)
+        same(WriteMark.author(environment: environment, host: "web-3"), author)
         let host = try String(contentsOfFile: "/proc/sys/kernel/hostname", encoding: .utf8)
-        #expect("\(WriteMark.hostName)\n" == host)
+        same("\(WriteMark.hostName)\n", host)
     }
 
     @Test
@@ -192,10 +193,10 @@ struct HistoryTests {
         #expect(WriteMark(["a"], at: time) != WriteMark(["a"], at: time))
         let short = WriteMark([String(repeating: "a", count: WriteMark.longestNames)])
         let long = WriteMark([String(repeating: "a", count: WriteMark.longestNames + 1)])
-        #expect(WriteMark.description(in: short.data)?.names?.count == 1)
-        #expect(WriteMark.description(in: long.data)?.names == nil)
-        #expect(WriteMark.description(in: Data(#""53C3E4D5""#.utf8)) == nil)
-        #expect(WriteMark.description(in: nil) == nil)
+        same(WriteMark.description(in: short.data)?.names?.count, 1)
+        same(WriteMark.description(in: long.data)?.names, nil)
+        same(WriteMark.description(in: Data(#""53C3E4D5""#.utf8)), nil)
+        same(WriteMark.description(in: nil), nil)
     }
 }
 #endif

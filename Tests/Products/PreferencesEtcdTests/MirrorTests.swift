@@ -1,6 +1,7 @@
 import Foundation
 import Preferences
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import PreferencesEtcd
@@ -37,20 +38,20 @@ struct MirrorTests {
     /// A later start can continue only from values that are complete.
     @Test
     mutating func valuesThatTheCacheLacksHaveNoPosition() {
-        #expect(mirror.position?.revision == 10)
+        same(mirror.position?.revision, 10)
         _ = mirror.replace(with: [put("a", "1O", 11), put("b", "2", 5)], at: 11)
-        #expect(mirror.values == ["a": 1, "b": 2])
-        #expect(mirror.position == nil)
+        same(mirror.values, ["a": 1, "b": 2])
+        same(mirror.position, nil)
         _ = mirror.replace(with: [put("a", "1", 12), put("b", "2", 5)], at: 12)
-        #expect(mirror.position?.revision == 12)
+        same(mirror.position?.revision, 12)
         _ = mirror.replace(with: [put("a", "1O", 13), put("b", "2", 5)], at: 13)
         mirror.commit(["a": 3], at: 14)
-        #expect(mirror.position?.revision == 13)
+        same(mirror.position?.revision, 13)
         _ = mirror.replace(with: [put("a", "3", 14), put("preferences.etcd", "2", 15)], at: 15)
-        #expect(mirror.position == nil)
+        same(mirror.position, nil)
         _ = mirror.replace(with: [put("b", "2O", 16)], at: 16)
         _ = mirror.replace(with: [], at: 17)
-        #expect(mirror.position?.revision == 17)
+        same(mirror.position?.revision, 17)
     }
 
     private func put(_ name: String, _ text: String, _ revision: Int64) -> KeyValue {
@@ -75,14 +76,14 @@ struct MirrorTests {
             mirror.apply(revision)
             return passed.take()
         }
-        #expect(batches == [["a": 2, "c": 3], ["b": nil]])
-        #expect(mirror.values == ["a": 2, "c": 3])
+        same(batches, [["a": 2, "c": 3], ["b": nil]])
+        same(mirror.values, ["a": 2, "c": 3])
     }
 
     @Test
     mutating func knownEventsChangeNothing() {
         for revision in [event("a", "0", 9), removal("b", 10)].revisions { mirror.apply(revision) }
-        #expect(mirror.values == ["a": 1, "b": 2])
+        same(mirror.values, ["a": 1, "b": 2])
         let changes = passed.take()
         #expect(changes.isEmpty)
     }
@@ -95,11 +96,11 @@ struct MirrorTests {
         mirror.forgetRevisions()
         let isRestored = mirror.replace(with: [put("a", "1", 3), put("c", "3", 4)], at: 8)
         #expect(isRestored)
-        #expect(mirror.values == ["a": 1, "c": 3])
-        #expect(mirror.newest == 8)
+        same(mirror.values, ["a": 1, "c": 3])
+        same(mirror.newest, 8)
         // Revisions start again, so this one says nothing about earlier changes.
-        #expect(passed.revisions == [nil])
-        #expect(passed.take() == ["a": 1, "b": nil, "c": 3])
+        same(passed.revisions, [nil])
+        same(passed.take(), ["a": 1, "b": nil, "c": 3])
     }
 
     /// The answer to a write of this store that was sent before the history ended.
@@ -107,11 +108,11 @@ struct MirrorTests {
     mutating func writeOfALostHistoryIsShownUntilTheNextRead() {
         mirror.forgetRevisions()
         mirror.commit(["a": 7, "b": nil], at: nil)
-        #expect(mirror.values == ["a": 7])
-        #expect(mirror.newest == 0, "a revision of the lost history says nothing about the new one")
+        same(mirror.values, ["a": 7])
+        same(mirror.newest, 0, "a revision of the lost history says nothing about the new one")
         let isRead = mirror.replace(with: [put("a", "1", 3), put("b", "2", 4)], at: 8)
         #expect(isRead && mirror.values == ["a": 1, "b": 2])
-        #expect(passed.take() == ["a": 1, "b": 2])
+        same(passed.take(), ["a": 1, "b": 2])
     }
 
     @Test
@@ -120,7 +121,7 @@ struct MirrorTests {
         // A restored cluster that has got further: "a" is that of the snapshot.
         let isReplaced = mirror.replace(with: [put("a", "1", 3), put("c", "3", 90)], at: 100)
         #expect(isReplaced && mirror.values == ["a": 1, "c": 3])
-        #expect(passed.take() == ["a": 1, "b": nil, "c": 3])
+        same(passed.take(), ["a": 1, "b": nil, "c": 3])
     }
 
     @Test
@@ -128,18 +129,18 @@ struct MirrorTests {
         func mark(_ text: String, _ revision: Int64) -> KeyValue {
             KeyValue(key: keys.mark, value: Data(text.utf8), modRevision: GatewayInteger(revision))
         }
-        #expect(mirror.place.history(of: mark("x", 4), at: 10) == .same, "no mark is known yet")
-        #expect(mirror.place.history(of: nil, at: 9) == .other, "an answer is never older")
+        same(mirror.place.history(of: mark("x", 4), at: 10), .same, "no mark is known yet")
+        same(mirror.place.history(of: nil, at: 9), .other, "an answer is never older")
         mirror.note(mark: mark("x", 4), at: 12)
         mirror.note(mark: mark("w", 2), at: 11)
-        #expect(mirror.place.history(of: mark("x", 4), at: 20) == .same)
-        #expect(mirror.place.history(of: mark("y", 15), at: 20) == .sameIfMarked(at: 12))
-        #expect(mirror.place.history(of: mark("y", 4), at: 20) == .other, "the same revision, another write")
-        #expect(mirror.place.history(of: mark("v", 3), at: 20) == .other, "a mark is never replaced by an older one")
-        #expect(mirror.place.history(of: nil, at: 20) == .other, "nor removed")
-        #expect(mirror.place.history(of: mark("x", 4), at: 11) == .other)
+        same(mirror.place.history(of: mark("x", 4), at: 20), .same)
+        same(mirror.place.history(of: mark("y", 15), at: 20), .sameIfMarked(at: 12))
+        same(mirror.place.history(of: mark("y", 4), at: 20), .other, "the same revision, another write")
+        same(mirror.place.history(of: mark("v", 3), at: 20), .other, "a mark is never replaced by an older one")
+        same(mirror.place.history(of: nil, at: 20), .other, "nor removed")
+        same(mirror.place.history(of: mark("x", 4), at: 11), .other)
         mirror.forgetRevisions()
-        #expect(mirror.place.history(of: nil, at: 1) == .same)
+        same(mirror.place.history(of: nil, at: 1), .same)
     }
 
     @Test
@@ -152,7 +153,7 @@ struct MirrorTests {
         mirror.merge(delta, keeping: Set(["a", "c", "d"].map(keys.key(of:))), at: 13)
         #expect(mirror.values == ["a": 1, "c": 3, "d": 4] && mirror.revision == 13)
         let changes = passed.take()
-        #expect(changes == ["b": nil, "c": 3, "d": 4])
+        same(changes, ["b": nil, "c": 3, "d": 4])
     }
 
     @Test
@@ -161,7 +162,7 @@ struct MirrorTests {
         let isReplaced = mirror.replace(with: [put("a", "1", 3), put("d", "4", 12)], at: 13)
         #expect(isReplaced && mirror.values == ["c": 3, "d": 4])
         let changes = passed.take()
-        #expect(changes == ["b": nil, "d": 4])
+        same(changes, ["b": nil, "d": 4])
         let isReplacedByOlder = mirror.replace(with: [], at: 12)
         #expect(!isReplacedByOlder && mirror.values == ["c": 3, "d": 4])
         let isReplacedByNewer = mirror.replace(with: [put("a", "5", 15)], at: 16)
@@ -178,8 +179,8 @@ struct MirrorTests {
         mirror.apply([event("a", "6", 12), event("c", "3", 12)])
         #expect(mirror.values == ["a": 7, "b": 2, "c": 3] && mirror.revision == 12)
         let changes = passed.take()
-        #expect(changes == ["c": 3])
-        #expect(mirror.entries[keys.key(of: "a")]?.modRevision == 14)
+        same(changes, ["c": 3])
+        same(mirror.entries[keys.key(of: "a")]?.modRevision, 14)
     }
 
     @Test
@@ -192,7 +193,7 @@ struct MirrorTests {
         #expect(changes.isEmpty)
         mirror.apply([removal("a", 14)])
         mirror.apply([event("a", "8", 15)])
-        #expect(mirror.values == ["a": 8, "b": 2])
+        same(mirror.values, ["a": 8, "b": 2])
     }
 
     @Test
@@ -210,7 +211,7 @@ struct MirrorTests {
         mirror.commit(["b": 7], at: 14)
         mirror.apply([removal("b", 12)])
         mirror.merge(RangeResponse(kvs: [], count: 1), keeping: [keys.key(of: "a")], at: 13)
-        #expect(mirror.values == ["a": 1, "b": 7])
+        same(mirror.values, ["a": 1, "b": 7])
     }
 
     @Test
@@ -219,7 +220,7 @@ struct MirrorTests {
         let uncopied = mirror.drainUncopied(isFirst: false)
         mirror.apply([event("a", "7", 12)])
         mirror.restoreUncopied(uncopied)
-        #expect(mirror.drainUncopied(isFirst: false) == ["a": 7, "b": 6])
+        same(mirror.drainUncopied(isFirst: false), ["a": 7, "b": 6])
     }
 
     @Test
@@ -227,8 +228,8 @@ struct MirrorTests {
         mirror.apply([
             WatchEvent(kv: KeyValue(key: keys.key(of: "a"), value: Data([0x22, 0xE9, 0x22]), modRevision: 11))
         ])
-        #expect(mirror.values == ["a": 1, "b": 2])
-        #expect(mirror.drainProblems().map(\.code) == [.damaged])
+        same(mirror.values, ["a": 1, "b": 2])
+        same(mirror.drainProblems().map(\.code), [.damaged])
     }
 
     /// etcd subtracts the operations or comparisons of a transaction from the limit of those nested in it.
@@ -253,7 +254,7 @@ struct MirrorTests {
     @Test
     mutating func changesArePassedOnWithTheirRevisions() {
         for event in [event("a", "5", 11), event("b", "7", 12), event("a", "6", 13)] { mirror.apply([event]) }
-        #expect(passed.revisions == [11, 12, 13])
+        same(passed.revisions, [11, 12, 13])
         mirror.commit(["b": 7], at: 12)
         #expect(passed.take() == ["a": 6, "b": 7] && mirror.values == ["a": 6, "b": 7])
     }
@@ -261,11 +262,11 @@ struct MirrorTests {
     @Test
     mutating func commitAheadOfTheWatchIsAppliedOnce() {
         mirror.commit(["b": 7, "a": nil], at: 12)
-        #expect(mirror.values == ["b": 7])
+        same(mirror.values, ["b": 7])
         mirror.apply([event("b", "7", 12), removal("a", 12)])
         let changes = passed.take()
         #expect(changes.isEmpty)
-        #expect(mirror.entries[keys.key(of: "b")]?.modRevision == 12)
+        same(mirror.entries[keys.key(of: "b")]?.modRevision, 12)
     }
 
     @Test
@@ -274,8 +275,8 @@ struct MirrorTests {
         mirror.apply([WatchEvent(kv: KeyValue(key: keys.start + [0xFE], modRevision: 12))])
         #expect(mirror.values == ["a": 1, "b": 2] && passed.take().isEmpty)
         let problems = mirror.drainProblems() + mirror.drainProblems()
-        #expect(problems.map(\.code) == [.damaged, .damaged, .damaged])
-        #expect(problems.map { $0.message.contains("continue with the value before") } == [true, true, false])
+        same(problems.map(\.code), [.damaged, .damaged, .damaged])
+        same(problems.map { $0.message.contains("continue with the value before") }, [true, true, false])
         mirror.apply([removal("a", 13)])
         #expect(mirror.values == ["b": 2] && passed.take() == ["a": nil])
     }
@@ -284,7 +285,7 @@ struct MirrorTests {
     mutating func anyWriteReplacesOrRemovesAnUnreadableValue() {
         #expect(mirror.missing(["a": 1, "new": nil]).isEmpty)
         mirror.apply([event("a", "{broken", 11), event("new", "{broken", 11)])
-        #expect(mirror.missing(["a": 1, "b": 2, "new": nil]) == ["a": 1, "new": nil])
+        same(mirror.missing(["a": 1, "b": 2, "new": nil]), ["a": 1, "new": nil])
         mirror.commit(["a": 1, "new": nil], at: 12)
         #expect(mirror.missing(["a": 1, "b": 2, "new": nil]).isEmpty)
     }
@@ -292,17 +293,17 @@ struct MirrorTests {
     /// Otherwise a start from the cache would take the value before for the stored one.
     @Test
     mutating func positionIsUnknownWhileAValueCannotBeDecoded() {
-        #expect(mirror.position?.revision == 10)
+        same(mirror.position?.revision, 10)
         mirror.apply([event("a", "{broken", 11)])
-        #expect(mirror.position == nil)
+        same(mirror.position, nil)
         mirror.apply([event("a", "3", 12)])
-        #expect(mirror.position?.revision == 12)
+        same(mirror.position?.revision, 12)
         mirror.apply([event("a", "{broken", 13)])
         mirror.apply([removal("a", 14)])
-        #expect(mirror.position?.revision == 14)
+        same(mirror.position?.revision, 14)
         mirror.apply([event("a", "{broken", 15)])
         mirror.commit(["a": 1], at: 16)
-        #expect(mirror.position?.revision == 15)
+        same(mirror.position?.revision, 15)
     }
 
     @Test
@@ -351,13 +352,13 @@ struct MirrorTests {
             Comparison(key: keys.key(of: "a"), modRevision: 3), Comparison(key: keys.key(of: "b"), modRevision: 5),
         ]
         let request = try builder(["a": 4], if: condition).request(isRepeated: false)
-        #expect(Set(request.compare) == Set(known))
+        same(Set(request.compare), Set(known))
         let adding = try builder(["a": 4, "new": 1], if: condition).request(isRepeated: false)
         let absent = [
             Comparison(key: keys.key(of: "new"), modRevision: 0),
             Comparison(key: keys.removalGuard(of: keys.key(of: "new")), result: .less, modRevision: 11),
         ]
-        #expect(Set(adding.compare) == Set(known + absent))
+        same(Set(adding.compare), Set(known + absent))
     }
 
     /// The store's own last write may be a removal, and a range may have external changes from before it.
@@ -420,7 +421,7 @@ struct MirrorTests {
                 if case .put(let request) = operation { request.key } else { nil }
             }
         }
-        #expect(put(builder.request(isRepeated: false)) == [keys.removalGuard(of: keys.key(of: "a")), keys.mark])
+        same(put(builder.request(isRepeated: false)), [keys.removalGuard(of: keys.key(of: "a")), keys.mark])
         #expect(put(try #require(builder.unmarked).request(isRepeated: false)).isEmpty)
     }
 
@@ -429,21 +430,21 @@ struct MirrorTests {
         let names = Dictionary(uniqueKeysWithValues: (0..<100).map { ("n\($0)", PropertyListValue?.some(1)) })
         let request = try builder(names).request(isRepeated: false)
         let (start, end) = (keys.removalGuards.start, keys.removalGuards.end)
-        #expect(request.compare.count == 101)
+        same(request.compare.count, 101)
         #expect(request.compare.contains(Comparison(key: start, rangeEnd: end, result: .less, modRevision: 11)))
     }
 
     /// The guards must be the same for all programs, of whatever version.
     @Test
     func guardOfANameIsTheOneOfTheDocumentedHash() {
-        #expect(keys.removalGuard(of: keys.key(of: "a")) == keys.fence + [237])
-        #expect(keys.removalGuard(of: keys.key(of: "rateLimit")) == keys.fence + [69])
+        same(keys.removalGuard(of: keys.key(of: "a")), keys.fence + [237])
+        same(keys.removalGuard(of: keys.key(of: "rateLimit")), keys.fence + [69])
     }
 
     @Test
     func pausesAfterConflictsGrowToALimit() {
         let pauses = [0, 1, 2, 3, 4, 14, 100].map { RetryPause.pause(afterConflicts: $0, random: 0.5) }
-        #expect(pauses == [0, 0, 500, 0, 1_000, 32_000, 32_000].map { .microseconds($0) })
+        same(pauses, [0, 0, 500, 0, 1_000, 32_000, 32_000].map { .microseconds($0) })
     }
 
     @Test
@@ -460,19 +461,19 @@ struct MirrorTests {
     @Test
     func onlyARepeatedRequestPutsAFence() throws {
         let builder = try builder(["a": 4])
-        #expect(builder.request(isRepeated: false).failure.count == 1)
-        #expect(builder.request(isRepeated: true).failure.count == 2)
+        same(builder.request(isRepeated: false).failure.count, 1)
+        same(builder.request(isRepeated: true).failure.count, 2)
     }
 
     @Test
     func manyWritesArePackedAndTooManyAreRejected() throws {
         let many = Dictionary(uniqueKeysWithValues: (0..<3000).map { ("n\($0)", PropertyListValue?.some(1)) })
         let request = try builder(many).request(isRepeated: false)
-        #expect(request.compare.count == 2)
+        same(request.compare.count, 2)
         #expect(request.success.count < 128)
         let tooMany = Dictionary(uniqueKeysWithValues: (0..<5000).map { ("n\($0)", PropertyListValue?.some(1)) })
         let error = #expect(throws: PreferenceError.self) { try builder(tooMany) }
-        #expect(error?.code == .tooLarge)
+        same(error?.code, .tooLarge)
     }
 
     @Test
@@ -483,7 +484,7 @@ struct MirrorTests {
             event("a", "4", 11), WatchEvent(kv: KeyValue(key: keys.mark, value: WriteMark([]).data, modRevision: 11)),
         ]
         let own = [event("a", "4", 12), WatchEvent(kv: KeyValue(key: keys.mark, value: mark.data, modRevision: 12))]
-        #expect(History.revision(of: builder, in: another) == nil)
-        #expect(History.revision(of: builder, in: another + own) == 12)
+        same(History.revision(of: builder, in: another), nil)
+        same(History.revision(of: builder, in: another + own), 12)
     }
 }

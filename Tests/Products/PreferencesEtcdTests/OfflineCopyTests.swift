@@ -1,6 +1,7 @@
 import FileTestSupport
 import Foundation
 import Preferences
+import TestSupport
 import Testing
 
 @testable import PreferencesEtcd
@@ -87,7 +88,7 @@ struct OfflineCopyTests {
             let ahead = Set(position.ahead.keys)
             let expected = try #require(states[position.revision])
             // The names that the store has written since may be newer, all others are those of the revision.
-            #expect(contents.values.filter { !ahead.contains($0.key) } == expected.filter { !ahead.contains($0.key) })
+            same(contents.values.filter { !ahead.contains($0.key) }, expected.filter { !ahead.contains($0.key) })
             for event in events where event.kv.modRevision.value > position.revision {
                 // An event that the values contain already changes nothing.
                 let before = resumed.values
@@ -95,10 +96,10 @@ struct OfflineCopyTests {
                 if let name = keys.name(of: event.kv.key), let own = position.ahead[name],
                     event.kv.modRevision.value <= own
                 {
-                    #expect(resumed.values == before)
+                    same(resumed.values, before)
                 }
             }
-            #expect(resumed.values == states[200])
+            same(resumed.values, states[200])
         }
         #expect(used > 100 && positions.count > 50)
     }
@@ -113,16 +114,16 @@ struct OfflineCopyTests {
         _ = first?.load()
         if let first { update(first, from: &mirror) }
         let second = OfflineCopy(place, OfflineCopy.Origin(prefix: "p", suite: "s"))
-        #expect(second.load().values == ["a": 2])
+        same(second.load().values, ["a": 2])
         update(second, from: &older)
-        #expect(OfflineCopy(place, OfflineCopy.Origin(prefix: "p", suite: "s")).load().values == ["a": 2])
+        same(OfflineCopy(place, OfflineCopy.Origin(prefix: "p", suite: "s")).load().values, ["a": 2])
         first = nil
         older.apply([event("b", nil, 3)])
         older.apply([event("a", 4, 4)])
         update(second, from: &older)
         let contents = OfflineCopy(place, OfflineCopy.Origin(prefix: "p", suite: "s")).load()
-        #expect(contents.values == ["a": 4])
-        #expect(contents.origin?.position?.revision == 4)
+        same(contents.values, ["a": 4])
+        same(contents.origin?.position?.revision, 4)
     }
 
     @Test
@@ -137,8 +138,8 @@ struct OfflineCopyTests {
         mirror.apply([event("b", 3, 3)])
         update(copy, from: &mirror)
         let contents = OfflineCopy(place, OfflineCopy.Origin(prefix: "p", suite: "s")).load()
-        #expect(contents.values == ["a": 2, "b": 3])
-        #expect(contents.origin?.position?.revision == 3)
+        same(contents.values, ["a": 2, "b": 3])
+        same(contents.origin?.position?.revision, 3)
     }
 }
 

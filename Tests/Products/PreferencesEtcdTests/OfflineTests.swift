@@ -3,6 +3,7 @@ import EtcdTestSupport
 import FileTestSupport
 import Foundation
 import Preferences
+import TestSupport
 import Testing
 
 @testable import PreferencesEtcd
@@ -35,14 +36,14 @@ struct OfflineTests {
         configuration.timeout = .milliseconds(200)
         let store = try PreferenceStore(etcd: suite, configuration, monitor: monitor, over: transport)
         let value = Preference("value", default: 0, in: store)
-        #expect(value.value == 0)
+        same(value.value, 0)
         try put("value", "1")
         try await eventually("the value never came") { value.value == 1 }
         transport.cut()
         try await eventually("the state does not show it") { !monitor.status.isConnected }
         let error = #expect(throws: PreferenceError.self) { try value.write(2) }
-        #expect(error?.code == .unavailable)
-        #expect(value.value == 1)
+        same(error?.code, .unavailable)
+        same(value.value, 1)
         transport.mend()
         try await eventually("it was not noticed that the node is back") { monitor.status.isConnected }
         try put("value", "3")
@@ -57,8 +58,8 @@ struct OfflineTests {
         let store = try PreferenceStore(etcd: suite, configuration, monitor: monitor, over: transport)
         let reports = Reports(of: store)
         let value = Preference("value", default: 0, in: store)
-        #expect(value.value == 0)
-        #expect(reports.codes == [.misuse, .unavailable], "a blocking read in a task, which the test is")
+        same(value.value, 0)
+        same(reports.codes, [.misuse, .unavailable], "a blocking read in a task, which the test is")
         transport.mend()
         try await eventually("the values never came") { value.value == 1 }
     }
@@ -72,13 +73,13 @@ struct OfflineTests {
         let theme = Preference("theme", default: "light", in: store)
         transport.openWithoutConnection(store)
         try await theme.write("dark")
-        #expect(theme.value == "dark")
-        #expect(monitor.status.waitingWrites == 1)
-        #expect(reports.codes == [.misuse, .unavailable], "a blocking read in a task, which the test is")
+        same(theme.value, "dark")
+        same(monitor.status.waitingWrites, 1)
+        same(reports.codes, [.misuse, .unavailable], "a blocking read in a task, which the test is")
         transport.mend()
         try await eventually("it was not sent") { monitor.status.waitingWrites == 0 }
         try await eventually("it shows \(store.contents)") { store.contents == ["theme": "dark", "other": 1] }
-        #expect(try stored("theme") == "\"dark\"\n")
+        try same(stored("theme"), "\"dark\"\n")
     }
 
     @Test
@@ -96,13 +97,13 @@ struct OfflineTests {
         transport.cut()
         configuration.timeout = .milliseconds(500)
         let store = try PreferenceStore(etcd: suite, configuration, monitor: monitor, over: transport)
-        #expect(store.contents == ["value": 1, "gone": 1, "other": "two"])
+        same(store.contents, ["value": 1, "gone": 1, "other": "two"])
         #expect(!monitor.status.isConnected)
         try cluster.control("del", "tests/\(suite)/gone")
         transport.mend()
         try await eventually("it shows \(store.contents)") { store.contents == ["value": 1, "other": "two"] }
         let file = try PreferenceStore.file(at: URL(filePath: folder.path("cache.jsonl")))
-        #expect(file.contents.filter { $0.key != "preferences.etcd" } == store.contents)
+        same(file.contents.filter { $0.key != "preferences.etcd" }, store.contents)
     }
 
     @Test
@@ -115,16 +116,16 @@ struct OfflineTests {
         try await eventually("the state does not show it") { !monitor.status.isConnected }
         for _ in 0..<3 { try await counter.update { $0 += 1 } }
         try await store.transaction { $0["other"] = 1 }
-        #expect(counter.value == 8)
-        #expect(monitor.status.waitingWrites == 4)
+        same(counter.value, 8)
+        same(monitor.status.waitingWrites, 4)
         let error = await #expect(throws: PreferenceError.self) { try await store.flush() }
-        #expect(error?.code == .notDurable)
-        #expect(try stored("counter") == "5\n")
+        same(error?.code, .notDurable)
+        try same(stored("counter"), "5\n")
         transport.mend()
         try await eventually("they were not sent") { monitor.status.waitingWrites == 0 }
-        #expect(try stored("counter") == "8\n")
-        #expect(try stored("other") == "1\n")
-        #expect(store.contents == ["counter": 8, "other": 1])
+        try same(stored("counter"), "8\n")
+        try same(stored("other"), "1\n")
+        same(store.contents, ["counter": 8, "other": 1])
         try await store.flush()
     }
 
@@ -143,15 +144,15 @@ struct OfflineTests {
         try await counter.update { $0 += 1 }
         try await theme.write("dark")
         try await list.write([1, 2])
-        #expect(counter.value == 6)
+        same(counter.value, 6)
         try put("counter", "100")
         try put("theme", "\"blue\"")
         try put("list", "[7]")
         transport.mend()
         try await eventually("they were not sent") { monitor.status.waitingWrites == 0 }
         try await eventually("the dropped value is still shown") { counter.value == 100 }
-        #expect(theme.value == "dark")
-        #expect(try stored("theme") == "\"dark\"\n")
+        same(theme.value, "dark")
+        try same(stored("theme"), "\"dark\"\n")
         #expect(try list.value == [1, 2] && stored("list") == "[1,2]\n")
         try await eventually("it was not reported") { reports.codes == [.conflict] }
     }
@@ -167,12 +168,12 @@ struct OfflineTests {
         let counter = Preference("counter", default: 0, in: store)
         try await counter.write(5)
         try await counter.update { $0 += 1 }
-        #expect(counter.value == 6)
-        #expect(monitor.status.waitingWrites == 1)
+        same(counter.value, 6)
+        same(monitor.status.waitingWrites, 1)
         transport.mend()
         try await eventually("it was not sent") { monitor.status.waitingWrites == 0 }
-        #expect(try stored("counter") == "6\n")
-        #expect(counter.value == 6)
+        try same(stored("counter"), "6\n")
+        same(counter.value, 6)
         #expect(reports.codes.isEmpty)
     }
 

@@ -1,6 +1,7 @@
 import Foundation
 import Preferences
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import PreferencesEtcd
@@ -41,9 +42,9 @@ struct RangesTests {
     )
     func rangesAreOrderedAndHaveNoCommonKeys(_ scopes: [String: [String]], _ expected: [String]) throws {
         let keys = try Self.keys(scopes)
-        #expect(Self.text(keys.ranges) == expected)
-        #expect(keys.isPartial == !scopes.isEmpty)
-        #expect(keys.ranges.first?.start == keys.names.start)
+        same(Self.text(keys.ranges), expected)
+        same(keys.isPartial, !scopes.isEmpty)
+        same(keys.ranges.first?.start, keys.names.start)
     }
 
     @Test
@@ -58,10 +59,10 @@ struct RangesTests {
     @Test
     func prefixIsCutDownToWhatIsRead() throws {
         let keys = try Self.keys(["host": ["a", "b"]])
-        #expect(Self.text(keys.ranges(of: "host.a.")) == ["host.a. host.a/"])
-        #expect(Self.text(keys.ranges(of: "host.")) == ["host.a. host.a/", "host.b. host.b/"])
+        same(Self.text(keys.ranges(of: "host.a.")), ["host.a. host.a/"])
+        same(Self.text(keys.ranges(of: "host.")), ["host.a. host.a/", "host.b. host.b/"])
         #expect(keys.ranges(of: "host.c.").isEmpty)
-        #expect(keys.ranges(of: "") == keys.ranges)
+        same(keys.ranges(of: ""), keys.ranges)
     }
 
     // MARK: Reading
@@ -75,7 +76,7 @@ struct RangesTests {
         let isFirstPage = read.add(RangeResponse(header: ResponseHeader(revision: 9), kvs: [mark, put(keys, "b", 3)]))
         #expect(isFirstPage)
         #expect(read.request.key == keys.ranges[1].start && read.request.rangeEnd == keys.ranges[1].end)
-        #expect(read.request.revision == 9)
+        same(read.request.revision, 9)
         let isNextRange = read.add(RangeResponse(kvs: [put(keys, "host.a.x", 4)], more: true))
         #expect(isNextRange)
         #expect(read.request.key == keys.key(of: "host.a.x") + [0] && read.request.rangeEnd == keys.ranges[1].end)
@@ -89,7 +90,7 @@ struct RangesTests {
         let isSameMark = read.add(RangeResponse(kvs: [mark]))
         #expect(isSameMark)
         #expect(read.isComplete)
-        #expect(read.keyValues.compactMap { keys.name(of: $0.key) } == ["b", "host.a.x", "host.a.y"])
+        same(read.keyValues.compactMap { keys.name(of: $0.key) }, ["b", "host.a.x", "host.a.y"])
     }
 
     private func put(_ keys: KeySpace, _ name: String, _ revision: Int64) -> KeyValue {
@@ -115,11 +116,11 @@ struct RangesTests {
         let event = WatchEvent(kv: put(keys, "x", 12))
         let isApplied = mirror.apply([event], of: keys.ranges[2], with: delta, at: 12)
         #expect(isApplied)
-        #expect(mirror.values == ["x": 12, "host.a.x": 4, "host.a.y": 12])
-        #expect(passed.all == ["12: host.a.y set, x set"])
+        same(mirror.values, ["x": 12, "host.a.x": 4, "host.a.y": 12])
+        same(passed.all, ["12: host.a.y set, x set"])
         // The events of the other range are late.
         mirror.apply([WatchEvent(kv: put(keys, "host.a.y", 12))])
-        #expect(passed.all.count == 1)
+        same(passed.all.count, 1)
     }
 
     @Test
@@ -133,7 +134,7 @@ struct RangesTests {
         #expect(mirror.revision == 10 && mirror.values["x"] == 3)
         let isAppliedWithNames = mirror.apply([event], of: keys.ranges[2], with: delta, keeping: [], at: 12)
         #expect(isAppliedWithNames)
-        #expect(mirror.values == ["x": 12])
+        same(mirror.values, ["x": 12])
     }
 
     @Test
@@ -148,7 +149,7 @@ struct RangesTests {
         let isApplied = mirror.apply([event], of: keys.ranges[2], with: delta, at: 12)
         #expect(!isApplied)
         _ = mirror.apply([event], of: keys.ranges[2], with: delta, keeping: [keys.key(of: "host.a.x")], at: 12)
-        #expect(mirror.values == ["x": 12])
+        same(mirror.values, ["x": 12])
     }
 
     @Test
@@ -158,12 +159,12 @@ struct RangesTests {
         #expect(mirror.isBehind(mark: 15, count: nil, at: 15))
         let isBehindForOthers = mirror.isBehind(RangeResponse(kvs: [], count: 2), at: 15)
         #expect(!isBehindForOthers)
-        #expect(mirror.revision == 15)
+        same(mirror.revision, 15)
         let isBehindForAPut = mirror.isBehind(RangeResponse(kvs: [put(keys, "x", 16)], count: 2), at: 17)
         #expect(isBehindForAPut)
         let isBehindForARemoval = mirror.isBehind(RangeResponse(kvs: [], count: 1), at: 17)
         #expect(isBehindForARemoval)
-        #expect(mirror.revision == 15)
+        same(mirror.revision, 15)
     }
 
     private final class Passed: Sendable {
@@ -192,11 +193,11 @@ struct RangesTests {
     func eventOfOneRangeIsAppliedWithTheOthersOnce() {
         var machine = Self.watching()
         let response = WatchResponse(watch: 1, events: [Self.event])
-        #expect(machine.handle(.response(response)) == [.complete([Self.event], range: 1)])
-        #expect(machine.handle(.completed(.success(12))) == [])
+        same(machine.handle(.response(response)), [.complete([Self.event], range: 1)])
+        same(machine.handle(.completed(.success(12))), [])
         // The other range's part of the same revision came with the read.
-        #expect(machine.handle(.response(WatchResponse(events: [Self.event]))) == [])
-        #expect(machine.nextRevision == 13)
+        same(machine.handle(.response(WatchResponse(events: [Self.event]))), [])
+        same(machine.nextRevision, 13)
     }
 
     @Test
@@ -204,8 +205,8 @@ struct RangesTests {
         var machine = Self.watching()
         _ = machine.handle(.response(WatchResponse(events: [Self.event])))
         let lost = GatewayFailure.unreachable("lost")
-        #expect(machine.handle(.completed(.failure(lost))) == [.close, .becameDisconnected(lost), .leaveEndpoint])
-        #expect(machine.handle(.silence(since: .zero)) == [.open(from: 11)])
+        same(machine.handle(.completed(.failure(lost))), [.close, .becameDisconnected(lost), .leaveEndpoint])
+        same(machine.handle(.silence(since: .zero)), [.open(from: 11)])
     }
 
     @Test
@@ -213,16 +214,16 @@ struct RangesTests {
         var machine = Self.watching()
         _ = machine.handle(.response(WatchResponse(events: [Self.event])))
         let compacted = GatewayFailure.refused(code: 11, message: "compacted")
-        #expect(machine.handle(.completed(.failure(compacted))) == [.close, .reread])
+        same(machine.handle(.completed(.failure(compacted))), [.close, .reread])
     }
 
     @Test
     func progressCountsWhenAllWatchesHaveReportedIt() {
         var machine = Self.watching()
-        #expect(machine.handle(.response(WatchResponse(header: ResponseHeader(revision: 20)))) == [])
-        #expect(machine.nextRevision == 11)
+        same(machine.handle(.response(WatchResponse(header: ResponseHeader(revision: 20)))), [])
+        same(machine.nextRevision, 11)
         let second = WatchResponse(header: ResponseHeader(revision: 18), watch: 1)
-        #expect(machine.handle(.response(second)) == [.advance(to: 18)])
-        #expect(machine.nextRevision == 19)
+        same(machine.handle(.response(second)), [.advance(to: 18)])
+        same(machine.nextRevision, 19)
     }
 }

@@ -2,6 +2,7 @@
 import EtcdTestSupport
 import Foundation
 import Preferences
+import TestSupport
 import Testing
 
 @testable import PreferencesEtcd
@@ -28,7 +29,7 @@ struct RefusalTests {
         let filler = PropertyListValue.string(String(repeating: "x", count: 500_000))
         for _ in 0..<100 {
             do throws(PreferenceError) { try store.write(filler, for: "filler") } catch {
-                #expect(error.code == .noSpace)
+                same(error.code, .noSpace)
                 return
             }
             try store.write(nil, for: "filler")
@@ -51,19 +52,19 @@ struct RefusalTests {
         for name in ["a", "b", "c"] { try store.write(1, for: name) }
         try fill(cluster)
         let error = #expect(throws: PreferenceError.self) { try store.write(2, for: "a") }
-        #expect(error?.code == .noSpace)
-        #expect(store["a"] == 1)
+        same(error?.code, .noSpace)
+        same(store["a"], 1)
         try store.write(nil, for: "a")
         let isClaimed = try store.transaction { transaction in
             defer { transaction["b"] = nil }
             return transaction["b"] == 1
         }
         #expect(isClaimed)
-        #expect(store.contents == ["c": 1])
-        #expect(try PreferenceStore.etcd(suite, .testing(cluster.endpoints)).contents == ["c": 1])
+        same(store.contents, ["c": 1])
+        try same(PreferenceStore.etcd(suite, .testing(cluster.endpoints)).contents, ["c": 1])
         try makeSpace(cluster)
         try store.write(2, for: "a")
-        #expect(try stored("a", in: cluster) == "2\n")
+        try same(stored("a", in: cluster), "2\n")
     }
 
     /// A server checks its space again after it has stored a write.
@@ -79,9 +80,9 @@ struct RefusalTests {
         let counter = Preference("counter", default: 0, in: store)
         try counter.update { $0 += 1 }
         try store.transaction { $0["counter"] = nil }
-        #expect(store["counter"] == nil)
+        same(store["counter"], nil)
         #expect(try stored("counter", in: cluster).isEmpty)
-        #expect(transport.writeCount == 2)
+        same(transport.writeCount, 2)
     }
 
     // MARK: No history
@@ -108,13 +109,13 @@ struct RefusalTests {
         let counter = Preference("counter", default: 0, in: store)
         if isFollowed {
             let error = #expect(throws: PreferenceError.self) { try counter.update { $0 += 1 } }
-            #expect(error?.code == .outcomeUnknown)
+            same(error?.code, .outcomeUnknown)
         } else {
             try counter.update { $0 += 1 }
         }
-        #expect(counter.value == 1, "the next update is based on what is stored")
+        same(counter.value, 1, "the next update is based on what is stored")
         try counter.update { $0 += 1 }
-        #expect(try stored("counter", in: cluster) == "2\n")
+        try same(stored("counter", in: cluster), "2\n")
     }
 
     // MARK: Another server answers
@@ -133,11 +134,11 @@ struct RefusalTests {
         let counter = Preference("counter", default: 0, in: store)
         try await store.write(1, for: "a")
         try await counter.update { $0 += 1 }
-        #expect(store.contents == ["a": 1, "counter": 1])
+        same(store.contents, ["a": 1, "counter": 1])
         try await eventually("it is not sent") { monitor.status.waitingWrites == 0 }
-        #expect(try stored("a", in: cluster) == "1\n")
-        #expect(try stored("counter", in: cluster) == "1\n")
-        #expect(reports.codes == [.unavailable], "once, however often it is tried")
+        try same(stored("a", in: cluster), "1\n")
+        try same(stored("counter", in: cluster), "1\n")
+        same(reports.codes, [.unavailable], "once, however often it is tried")
     }
 
     /// An answer that a proxy has truncated or replaced by its own page says nothing about whether the server executed the request.
@@ -150,9 +151,9 @@ struct RefusalTests {
         let store = try PreferenceStore(etcd: suite, .testing(cluster.endpoints), over: transport)
         let counter = Preference("counter", default: 0, in: store)
         try counter.update { $0 += 1 }
-        #expect(counter.value == 1)
-        #expect(try stored("counter", in: cluster) == "1\n")
-        #expect(transport.writeCount == 2, "the request, and its repetition, which found it")
+        same(counter.value, 1)
+        try same(stored("counter", in: cluster), "1\n")
+        same(transport.writeCount, 2, "the request, and its repetition, which found it")
     }
 
     @Test
@@ -162,8 +163,8 @@ struct RefusalTests {
         let store = try PreferenceStore(etcd: suite, .testing(cluster.endpoints), over: transport)
         let counter = Preference("counter", default: 0, in: store)
         let error = await #expect(throws: PreferenceError.self) { try await counter.update { $0 += 1 } }
-        #expect(error?.code == .outcomeUnknown)
-        #expect(try stored("counter", in: cluster) == "1\n")
+        same(error?.code, .outcomeUnknown)
+        try same(stored("counter", in: cluster), "1\n")
         try await eventually("the stored value does not come") { counter.value == 1 }
     }
 
@@ -178,9 +179,9 @@ struct RefusalTests {
         let counter = Preference("counter", default: 0, in: store)
         try await counter.update { $0 += 1 }
         try await eventually("it is not sent") { monitor.status.waitingWrites == 0 }
-        #expect(counter.value == 1)
-        #expect(try stored("counter", in: cluster) == "1\n")
-        #expect(reports.codes == [.unavailable], "it is reported once that it waits, and never that it was dropped")
+        same(counter.value, 1)
+        try same(stored("counter", in: cluster), "1\n")
+        same(reports.codes, [.unavailable], "it is reported once that it waits, and never that it was dropped")
     }
 
     @Test(arguments: ["etcdserver: no leader", "raft proposal dropped", "etcdserver: too many requests"])
@@ -192,7 +193,7 @@ struct RefusalTests {
         configuration.timeout = .seconds(1)
         let store = try PreferenceStore(etcd: suite, configuration, over: transport)
         let error = #expect(throws: PreferenceError.self) { try store.write(1, for: "a") }
-        #expect(error?.code == .unavailable)
+        same(error?.code, .unavailable)
     }
 
     @Test
@@ -205,15 +206,15 @@ struct RefusalTests {
         configuration.offlineWrites = .queueing
         let store = try PreferenceStore(etcd: suite, configuration, monitor: monitor, over: transport)
         let reports = Reports(of: store)
-        #expect(store["a"] == nil)
+        same(store["a"], nil)
         store["b"] = 2
-        #expect(store["b"] == 2)
+        same(store["b"], 2)
         // The test is a task, so the blocking read and the blocking write are reported, too.
-        #expect(reports.codes == [.misuse, .notPermitted, .misuse])
+        same(reports.codes, [.misuse, .notPermitted, .misuse])
         transport.mend()
         try await eventually("the values don't come") { store["a"] == 1 }
         try await eventually("the queued writes are not sent") { monitor.status.waitingWrites == 0 }
-        #expect(try stored("b", in: cluster) == "2\n")
+        try same(stored("b", in: cluster), "2\n")
     }
 
     // MARK: Queued writes
@@ -244,22 +245,22 @@ struct RefusalTests {
         try await store.write("set without space", for: "text")
         try await store.write(nil, for: "older")
         #expect(try stored("older", in: cluster).isEmpty, "an independent removal is sent first")
-        #expect(try stored("counter", in: cluster) == "5\n")
-        #expect(store.contents == ["counter": 7, "text": "set without space"])
-        #expect(monitor.status.waitingWrites == 3)
+        try same(stored("counter", in: cluster), "5\n")
+        same(store.contents, ["counter": 7, "text": "set without space"])
+        same(monitor.status.waitingWrites, 3)
         let error = await #expect(throws: PreferenceError.self) { try await store.flush() }
-        #expect(error?.code == .notDurable)
-        #expect((error?.cause as? PreferenceError)?.code == .noSpace)
-        #expect(reports.codes == [.noSpace], "once, however often it is tried")
+        same(error?.code, .notDurable)
+        same((error?.cause as? PreferenceError)?.code, .noSpace)
+        same(reports.codes, [.noSpace], "once, however often it is tried")
 
         try makeSpace(cluster)
         try await eventually("it was not sent") { monitor.status.waitingWrites == 0 }
         #expect(monitor.status.refusal == nil)
         try await store.flush()
-        #expect(try stored("counter", in: cluster) == "7\n")
-        #expect(try stored("text", in: cluster) == "\"set without space\"\n")
-        #expect(store.contents == ["counter": 7, "text": "set without space"])
-        #expect(reports.codes == [.noSpace])
+        try same(stored("counter", in: cluster), "7\n")
+        try same(stored("text", in: cluster), "\"set without space\"\n")
+        same(store.contents, ["counter": 7, "text": "set without space"])
+        same(reports.codes, [.noSpace])
     }
 
     /// If the answer to a removal with a condition is lost, its process is unknown, as there was no space for a mark.
@@ -280,13 +281,13 @@ struct RefusalTests {
         }
         let store = try PreferenceStore(etcd: suite, configuration, over: transport)
         try store.write(nil, for: "plain")
-        #expect(store["plain"] == nil)
-        #expect(transport.writeCount == 3)
+        same(store["plain"], nil)
+        same(transport.writeCount, 3)
         let error = #expect(throws: PreferenceError.self) {
             try store.transaction { transaction in if transaction["claimed"] == 1 { transaction["claimed"] = nil } }
         }
-        #expect(error?.code == .outcomeUnknown)
-        #expect(transport.writeCount == 6)
+        same(error?.code, .outcomeUnknown)
+        same(transport.writeCount, 6)
         try store.transaction { transaction in if transaction["lost"] == 1 { transaction["lost"] = nil } }
         #expect(try PreferenceStore.etcd(suite, configuration).contents.isEmpty)
     }
@@ -319,18 +320,18 @@ struct RefusalTests {
 
         try await eventually("the reason is not shown") { monitor.status.refusal?.code == .notPermitted }
         try await store.write(3, for: "b")
-        #expect(store.contents == ["a": 2, "b": 3])
-        #expect(monitor.status.waitingWrites == 2)
+        same(store.contents, ["a": 2, "b": 3])
+        same(monitor.status.waitingWrites, 2)
         let error = await #expect(throws: PreferenceError.self) { try await store.flush() }
-        #expect(error?.code == .notDurable)
-        #expect((error?.cause as? PreferenceError)?.code == .notPermitted)
+        same(error?.code, .notDurable)
+        same((error?.cause as? PreferenceError)?.code, .notPermitted)
         try await eventually("it was not reported once: \(reports.codes)") { reports.codes == [.notPermitted] }
 
         try cluster.control(root + ["role", "grant-permission", "app", range[0], "readwrite", range[1]])
         try await eventually("it was not sent") { monitor.status.waitingWrites == 0 }
-        #expect(try cluster.control(root + ["get", "--print-value-only", "tests/\(suite)/a"]) == "2\n")
-        #expect(try cluster.control(root + ["get", "--print-value-only", "tests/\(suite)/b"]) == "3\n")
-        #expect(reports.codes == [.notPermitted])
+        try same(cluster.control(root + ["get", "--print-value-only", "tests/\(suite)/a"]), "2\n")
+        try same(cluster.control(root + ["get", "--print-value-only", "tests/\(suite)/b"]), "3\n")
+        same(reports.codes, [.notPermitted])
     }
 }
 #endif

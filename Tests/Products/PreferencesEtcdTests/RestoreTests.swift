@@ -3,6 +3,7 @@ import EtcdTestSupport
 import FileTestSupport
 import Foundation
 import Preferences
+import TestSupport
 import Testing
 
 @testable import PreferencesEtcd
@@ -54,8 +55,8 @@ struct RestoreTests {
         }
         try await eventually("it is not reported") { reports.codes.contains(.notDurable) }
         try await value.write(2)
-        #expect(try stored()["value"] == "2")
-        #expect(reports.codes.filter { $0 == .notDurable }.count == 1)
+        try same(stored()["value"], "2")
+        same(reports.codes.filter { $0 == .notDurable }.count, 1)
     }
 
     @Test
@@ -75,7 +76,7 @@ struct RestoreTests {
         }
         try await eventually("it is not reported") { reports.codes.contains(.notDurable) }
         try await store.transaction { $0["value"] = 2 }
-        #expect(try stored() == ["value": "2", "other": "20"])
+        try same(stored(), ["value": "2", "other": "20"])
     }
 
     /// The cache's revision exists in both histories, with other values.
@@ -99,13 +100,13 @@ struct RestoreTests {
         // The watch must not find the other history before the values of the cache are seen.
         transport.cut()
         try await store.load()
-        #expect(store.contents == ["value": 5, "lost": 1])
+        same(store.contents, ["value": 5, "lost": 1])
         transport.mend()
         try await eventually("the values of two histories are mixed: \(store.contents)") {
             store.contents == ["value": 1, "other": isFurther ? 20 : 2]
         }
         try await eventually("it is not reported") { reports.codes == [.notDurable] }
-        #expect(transport.suiteReads == 1)
+        same(transport.suiteReads, 1)
     }
 
     @Test
@@ -119,7 +120,7 @@ struct RestoreTests {
         try cluster.replace(with: "snapshot")
         // Not "unchanged": the cluster has 1.
         try await store.write(2, for: "value")
-        #expect(try stored() == ["value": "2"])
+        try same(stored(), ["value": "2"])
     }
 
     @Test
@@ -131,8 +132,8 @@ struct RestoreTests {
         for number in 2...5 { try await store.write(.integer(Int64(number)), for: "value") }
         try cluster.replace(with: "snapshot")
         try await store.refresh()
-        #expect(store["value"] == 1)
-        #expect(reports.codes == [.notDurable])
+        same(store["value"], 1)
+        same(reports.codes, [.notDurable])
     }
 
     /// The watch finds the other history between the answer to the write's comparisons and its use: the answer's changes since a revision
@@ -145,7 +146,7 @@ struct RestoreTests {
         transport.holdTransactionUntilWatchReads()
         try cluster.replace(with: "snapshot")
         try await store.write(2, for: "value")
-        #expect(try stored() == ["value": "2"])
+        try same(stored(), ["value": "2"])
     }
 
     @Test
@@ -162,7 +163,7 @@ struct RestoreTests {
         }
         try await eventually("it is not reported") { reports.codes.contains(.notDurable) }
         try await store.write(31, for: "new")
-        #expect(try stored() == ["new": "31"])
+        try same(stored(), ["new": "31"])
     }
 }
 #endif

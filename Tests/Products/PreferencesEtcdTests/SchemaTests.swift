@@ -4,6 +4,7 @@ import EtcdTestSupport
 import Foundation
 import MetricsTestKit
 import Preferences
+import TestSupport
 import Testing
 
 @testable import PreferencesEtcd
@@ -52,16 +53,16 @@ struct SchemaTests {
             try await eventually("the schema doesn't arrive") { store.names.contains(PreferenceStore.schemaName) }
         }
         let error = await #expect(throws: PreferenceError.self) { try await rateLimit.write(2500) }
-        #expect(error?.code == .invalid)
-        #expect(error?.name == "rateLimit")
-        #expect(error?.message.contains("the schema \(key("preferences.schema")) doesn't allow integer 2500") == true)
-        #expect(error?.message.contains("it is outside 1...1000") == true)
+        same(error?.code, .invalid)
+        same(error?.name, "rateLimit")
+        same(error?.message.contains("the schema \(key("preferences.schema")) doesn't allow integer 2500"), true)
+        same(error?.message.contains("it is outside 1...1000"), true)
         await #expect(throws: PreferenceError.self) { try await rateLimit.update { $0 += 900 } }
         await #expect(throws: PreferenceError.self) { try await store.write("25O", for: "rateLimit") }
         let member = await #expect(throws: PreferenceError.self) { try await store.write(["a", 5], for: "hosts") }
-        #expect(member?.codingPath == ["1"])
-        #expect(try stored("rateLimit", in: cluster) == "500\n")
-        #expect(store.contents.filter { $0.key != PreferenceStore.schemaName } == ["rateLimit": 500])
+        same(member?.codingPath, ["1"])
+        try same(stored("rateLimit", in: cluster), "500\n")
+        same(store.contents.filter { $0.key != PreferenceStore.schemaName }, ["rateLimit": 500])
     }
 
     @Test
@@ -75,9 +76,9 @@ struct SchemaTests {
                 transaction["rateLimit"] = 0
             }
         }
-        #expect(error?.code == .invalid)
+        same(error?.code, .invalid)
         #expect(try stored("hosts", in: cluster).isEmpty)
-        #expect(store["hosts"] == nil)
+        same(store["hosts"], nil)
     }
 
     @Test
@@ -89,8 +90,8 @@ struct SchemaTests {
         let reports = Reports(of: store)
         store["rateLimit"] = 0
         // The test is a task, so the blocking set is reported, too.
-        #expect(reports.codes.filter { $0 != .misuse } == [.invalid])
-        #expect(store["rateLimit"] == nil)
+        same(reports.codes.filter { $0 != .misuse }, [.invalid])
+        same(store["rateLimit"], nil)
     }
 
     @Test
@@ -103,7 +104,7 @@ struct SchemaTests {
         try store.write(0, for: "host.web-3.rateLimit")
         try store.write(5, for: "limit")
         let error = #expect(throws: PreferenceError.self) { try store.write(5000, for: "limit") }
-        #expect(error?.code == .invalid)
+        same(error?.code, .invalid)
         try store.write(nil, for: "limit")
         #expect(try stored("limit", in: cluster).isEmpty)
     }
@@ -117,7 +118,7 @@ struct SchemaTests {
             transaction["rateLimit"] = 2500
             transaction[PreferenceStore.schemaName] = .string(Self.limited(to: 5000))
         }
-        #expect(try stored("rateLimit", in: cluster) == "2500\n")
+        try same(stored("rateLimit", in: cluster), "2500\n")
         try store.transaction { transaction in
             transaction["rateLimit"] = 25_000
             transaction[PreferenceStore.schemaName] = nil
@@ -138,11 +139,11 @@ struct SchemaTests {
         try store.write(500, for: "rateLimit")
         try push(Self.limited(to: 600), to: cluster)
         let error = #expect(throws: PreferenceError.self) { try store.write(700, for: "rateLimit") }
-        #expect(error?.code == .invalid)
-        #expect(try stored("rateLimit", in: cluster) == "500\n")
+        same(error?.code, .invalid)
+        try same(stored("rateLimit", in: cluster), "500\n")
         try push(Self.limited(to: 800), to: cluster)
         try store.write(700, for: "rateLimit")
-        #expect(try stored("rateLimit", in: cluster) == "700\n")
+        try same(stored("rateLimit", in: cluster), "700\n")
     }
 
     /// The store has an older value than etcd, as its watch delivers nothing: the schema forbids one more than that, not than the stored one.
@@ -157,10 +158,10 @@ struct SchemaTests {
         try rateLimit.write(10)
         try cluster.control("put", key("rateLimit"), "5")
         try rateLimit.update { $0 += 1 }
-        #expect(try stored("rateLimit", in: cluster) == "6\n")
+        try same(stored("rateLimit", in: cluster), "6\n")
         let error = #expect(throws: PreferenceError.self) { try rateLimit.update { $0 += 5 } }
-        #expect(error?.code == .invalid)
-        #expect(try stored("rateLimit", in: cluster) == "6\n")
+        same(error?.code, .invalid)
+        try same(stored("rateLimit", in: cluster), "6\n")
     }
 
     @Test
@@ -175,8 +176,8 @@ struct SchemaTests {
         try push(to: cluster)
         transport.mend(withStreams: false)
         let error = await #expect(throws: PreferenceError.self) { try await store.write(2500, for: "rateLimit") }
-        #expect(error?.code == .invalid)
-        #expect(try stored("rateLimit", in: cluster) == "500\n")
+        same(error?.code, .invalid)
+        try same(stored("rateLimit", in: cluster), "500\n")
     }
 
     // MARK: Queued writes
@@ -204,21 +205,21 @@ struct SchemaTests {
         try push(to: cluster)
         transport.mend()
         try await eventually("they are not sent") { monitor.status.waitingWrites == 0 }
-        #expect(try stored("rateLimit", in: cluster) == "500\n")
+        try same(stored("rateLimit", in: cluster), "500\n")
         #expect(try stored("hosts", in: cluster).isEmpty)
-        #expect(try stored("other", in: cluster) == "7\n")
+        try same(stored("other", in: cluster), "7\n")
         try await eventually("it is not reported: \(reports.codes)") { reports.codes == [.invalid] }
         let dropped = try metrics.expectCounter("preferences_etcd_writes_dropped_total", [("suite", suite)])
-        #expect(dropped.totalValue == 1)
+        same(dropped.totalValue, 1)
         try await eventually("the store shows a value that was dropped") { store["rateLimit"] == 500 }
 
         try await eventually("the schema doesn't arrive") { store.names.contains(PreferenceStore.schemaName) }
         transport.cut()
         try await eventually("the state does not show it") { !monitor.status.isConnected }
         let error = await #expect(throws: PreferenceError.self) { try await store.write(2500, for: "rateLimit") }
-        #expect(error?.code == .invalid)
-        #expect(store["rateLimit"] == 500)
-        #expect(monitor.status.waitingWrites == 0)
+        same(error?.code, .invalid)
+        same(store["rateLimit"], 500)
+        same(monitor.status.waitingWrites, 0)
     }
 
     /// The request was lost on its way while the store was connected and no schema was stored, and is repeated when one is.
@@ -235,11 +236,11 @@ struct SchemaTests {
         try await store.write(500, for: "rateLimit")
         try await eventually("it is not connected") { monitor.status.isConnected }
         try await store.write(2500, for: "rateLimit")
-        #expect(monitor.status.waitingWrites == 1)
+        same(monitor.status.waitingWrites, 1)
         try push(to: cluster)
         isLosing.withLock { $0 = false }
         try await eventually("it is not sent") { monitor.status.waitingWrites == 0 }
-        #expect(try stored("rateLimit", in: cluster) == "500\n")
+        try same(stored("rateLimit", in: cluster), "500\n")
         try await eventually("it is not reported: \(reports.codes)") { reports.codes == [.invalid] }
     }
 
@@ -257,22 +258,22 @@ struct SchemaTests {
         #expect(!reports.codes.contains(.damaged))
         try store.write(2500, for: "rateLimit")
         try store.write("25O", for: "rateLimit")
-        #expect(reports.codes.filter { $0 == .damaged } == [.damaged])
+        same(reports.codes.filter { $0 == .damaged }, [.damaged])
         try store.write(1, for: PreferenceStore.schemaName)
         try store.write(2500, for: "rateLimit")
-        #expect(reports.codes.filter { $0 == .damaged } == [.damaged, .damaged])
+        same(reports.codes.filter { $0 == .damaged }, [.damaged, .damaged])
     }
 
     @Test
     func suiteWithoutASchemaComparesNoFurtherKey() throws {
         let cluster = try SharedNode.get()
-        #expect(try compared(.testing(cluster.endpoints)) == ["a"])
+        try same(compared(.testing(cluster.endpoints)), ["a"])
         // A request that can be queued may be repeated later.
         var queueing = EtcdConfiguration.testing(cluster.endpoints)
         queueing.offlineWrites = .queueing
-        #expect(try compared(queueing) == ["a", PreferenceStore.schemaName])
+        try same(compared(queueing), ["a", PreferenceStore.schemaName])
         try push(to: cluster)
-        #expect(try compared(.testing(cluster.endpoints)) == ["a", PreferenceStore.schemaName])
+        try same(compared(.testing(cluster.endpoints)), ["a", PreferenceStore.schemaName])
     }
 
     /// Returns the names that a connected store compares for a write of `a`.
@@ -291,10 +292,10 @@ struct SchemaTests {
     func schemaIsParsedOncePerChange() {
         var stored = StoredSchema()
         let broken = PropertyListValue.string("{}")
-        #expect(stored.parse(broken, path: "key").problem?.code == .damaged)
+        same(stored.parse(broken, path: "key").problem?.code, .damaged)
         #expect(stored.parse(broken, path: "key").problem == nil)
-        #expect(stored.parse(.string(Self.schema), path: "key").0?.path == "key")
-        #expect(stored.parse(broken, path: "key").problem?.code == .damaged)
+        same(stored.parse(.string(Self.schema), path: "key").0?.path, "key")
+        same(stored.parse(broken, path: "key").problem?.code, .damaged)
     }
 }
 #endif

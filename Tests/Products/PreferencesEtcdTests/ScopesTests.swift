@@ -4,6 +4,7 @@ import EtcdTestSupport
 import FileTestSupport
 import Foundation
 import Preferences
+import TestSupport
 import Testing
 
 @testable import PreferencesEtcd
@@ -45,15 +46,15 @@ struct ScopesTests {
         }
         let store = PreferenceStore(backend: backend)
         try await store.load()
-        #expect(store.contents == ["limit": 1, "host.web-1.limit": 2])
+        same(store.contents, ["limit": 1, "host.web-1.limit": 2])
         for value in 0..<20 { try await admin.write(.integer(Int64(value)), for: "host.web-2.limit") }
         // A store that receives everything would have the writes before this one by then.
         try await admin.write(5, for: "limit")
         try await eventually("the fleet's change is not received") { store["limit"] == 5 }
-        #expect(store.contents == ["limit": 5, "host.web-1.limit": 2])
-        #expect(backend.mirror.withLock { $0.entries.count } == 2)
+        same(store.contents, ["limit": 5, "host.web-1.limit": 2])
+        same(backend.mirror.withLock { $0.entries.count }, 2)
         // A stream that is opened again delivers the same one.
-        #expect(revisions.withLock { $0.count } == 1)
+        same(revisions.withLock { $0.count }, 1)
     }
 
     @Test
@@ -73,8 +74,8 @@ struct ScopesTests {
         try await eventually("the last change is not received") { store["last"] == true }
         var received: Set<Set<String>> = []
         while !received.contains(["last"]), let change = await changes.next() { received.insert(change.names) }
-        #expect(received == [Set(names), ["last"]])
-        #expect(store.names == ["a", "group.eu.a", "host.web-1.a", "last", "z"])
+        same(received, [Set(names), ["last"]])
+        same(store.names, ["a", "group.eu.a", "host.web-1.a", "last", "z"])
     }
 
     @Test
@@ -83,16 +84,16 @@ struct ScopesTests {
         try await admin.write(3, for: "host.web-2.limit")
         let store = try PreferenceStore.etcd(suite, own)
         try await store.load()
-        #expect(store["host.web-2.limit"] == nil)
+        same(store["host.web-2.limit"], nil)
         for name in ["host.web-2.limit", "group.us.x"] {
             let error = await #expect(throws: PreferenceError.self) { try await store.write(1, for: name) }
-            #expect(error?.code == .misuse)
+            same(error?.code, .misuse)
             let errorOfARead = await #expect(throws: PreferenceError.self) {
                 try await store.transaction { transaction in
                     if transaction[name] == nil { transaction["limit"] = 1 }
                 }
             }
-            #expect(errorOfARead?.code == .misuse)
+            same(errorOfARead?.code, .misuse)
         }
         await #expect(throws: PreferenceError.self) {
             try await store.transaction {
@@ -119,8 +120,8 @@ struct ScopesTests {
             let condition = PreferenceCondition(values: [:], isComplete: true, prefix: prefix)
             return backend.unreadName(of: WriteQueue.Write(changes: ["limit": 1], condition: condition))
         }
-        #expect(unread("host.web-2.") == "host.web-2.")
-        for prefix in ["host.web-1.", "host.", "", "other."] { #expect(unread(prefix) == nil) }
+        same(unread("host.web-2."), "host.web-2.")
+        for prefix in ["host.web-1.", "host.", "", "other."] { same(unread(prefix), nil) }
     }
 
     /// The writes of other hosts move the mark, which must not look like missed changes.
@@ -139,11 +140,11 @@ struct ScopesTests {
         for value in 0..<4 {
             try await admin.write(.integer(Int64(value)), for: "host.web-2.limit")
             let result = backend.probe(cluster.endpoints[0], isCounting: value.isMultiple(of: 2))
-            #expect(result == .success(.current))
+            same(result, .success(.current))
         }
         try await admin.write(2, for: "limit")
         try await eventually("the change is not received") { store["limit"] == 2 }
-        #expect(transport.suiteReads == before)
+        same(transport.suiteReads, before)
     }
 
     /// A whole fleet reads at each change, so a member may be too busy for a while.
@@ -162,7 +163,7 @@ struct ScopesTests {
         transport.failMemberReads(2)
         try await admin.transaction { for name in ["a", "host.web-1.a"] { $0[name] = 1 } }
         try await eventually("the change is not received") { store.contents == ["a": 1, "host.web-1.a": 1] }
-        #expect(transport.streamCount == count)
+        same(transport.streamCount, count)
     }
 
     /// The gateway may lose requests for the last ranges, and the stream is then replaced.
@@ -197,9 +198,9 @@ struct ScopesTests {
         let store = try PreferenceStore(etcd: suite, own, over: transport)
         try await store.load()
         try await Preference("host.web-1.counter", default: 0, in: store).update { $0 += 1 }
-        #expect(store["host.web-1.counter"] == 2)
-        #expect(try cluster.control("get", "--print-value-only", start + "host.web-1.counter") == "2\n")
-        #expect(try cluster.control("get", "--print-value-only", start + "host.web-2.a") == "3\n")
+        same(store["host.web-1.counter"], 2)
+        try same(cluster.control("get", "--print-value-only", start + "host.web-1.counter"), "2\n")
+        try same(cluster.control("get", "--print-value-only", start + "host.web-2.a"), "3\n")
     }
 
     @Test
@@ -214,7 +215,7 @@ struct ScopesTests {
         let store = try PreferenceStore(etcd: suite, own, over: transport)
         try await store.load()
         let error = await #expect(throws: PreferenceError.self) { try await store.write(1, for: "host.web-1.job") }
-        #expect(error?.code == .outcomeUnknown)
+        same(error?.code, .outcomeUnknown)
         #expect(try cluster.control("get", start + "host.web-1.job").isEmpty)
     }
 
@@ -225,7 +226,7 @@ struct ScopesTests {
         let store = try PreferenceStore(etcd: suite, own, over: transport)
         try await store.load()
         try await store.write(1, for: "limit")
-        #expect(try cluster.control("get", "--print-value-only", "tests/\(suite)/limit") == "1\n")
+        try same(cluster.control("get", "--print-value-only", "tests/\(suite)/limit"), "1\n")
     }
 
     // MARK: Without a connection
@@ -263,21 +264,21 @@ struct ScopesTests {
             try await store.load()
             return store.contents
         }
-        #expect(try await open(configuration) == ["a": 1, "host.web-1.a": 1])
+        try await same(open(configuration), ["a": 1, "host.web-1.a": 1])
         let place = URL(filePath: folder.path("cache.jsonl"))
-        #expect(OfflineCopy(place, origin).load().values == ["a": 1, "host.web-1.a": 1])
+        same(OfflineCopy(place, origin).load().values, ["a": 1, "host.web-1.a": 1])
         var other = origin
         other.scopes = ["host": ["web-2"]]
         #expect(OfflineCopy(place, other).load().values.isEmpty)
         configuration.scopes = other.scopes
-        #expect(try await open(configuration) == ["a": 1, "host.web-2.a": 1])
+        try await same(open(configuration), ["a": 1, "host.web-2.a": 1])
         // The store before may keep the cache's lock for a moment.
         let expected: [String: PropertyListValue] = ["a": 1, "host.web-2.a": 1]
         let end = ContinuousClock.now + .seconds(60)
         while OfflineCopy(place, other).load().values != expected, ContinuousClock.now < end {
             _ = try await open(configuration)
         }
-        #expect(OfflineCopy(place, other).load().values == expected)
+        same(OfflineCopy(place, other).load().values, expected)
         #expect(OfflineCopy(place, origin).load().values.isEmpty)
     }
 
@@ -286,7 +287,7 @@ struct ScopesTests {
         var configuration = all
         configuration.scopes = scopes
         let error = #expect(throws: PreferenceError.self) { try PreferenceStore.etcd(suite, configuration) }
-        #expect(error?.code == .misuse)
+        same(error?.code, .misuse)
     }
 }
 
@@ -315,7 +316,7 @@ extension AuthenticationTests {
         let (cluster, configuration) = try Self.startForAHost(lastRange: false)
         let store = try PreferenceStore.etcd("shop", configuration)
         let error = await #expect(throws: PreferenceError.self) { try await store.load() }
-        #expect(error?.code == .notPermitted)
+        same(error?.code, .notPermitted)
         withExtendedLifetime(cluster) {}
     }
 
@@ -332,12 +333,12 @@ extension AuthenticationTests {
             $0["host.web-1.a"] = 1
         }
         try await Preference("host.web-1.a", default: 0, in: store).update { $0 += 1 }
-        #expect(store.contents == ["a": 1, "host.web-1.a": 2])
+        same(store.contents, ["a": 1, "host.web-1.a": 2])
         let other = try PreferenceStore.etcd("shop", configuration)
         try await other.load()
         try await other.transaction { for name in ["a", "host.web-1.a"] { $0[name] = nil } }
         try await eventually("the removals are not received") { store.names.isEmpty }
-        #expect(reports.codes == [])
+        same(reports.codes, [])
         withExtendedLifetime(cluster) {}
     }
 }

@@ -3,6 +3,7 @@ import EtcdTestSupport
 import Logging
 import Preferences
 import ServiceLifecycle
+import TestSupport
 import Testing
 
 @testable import PreferencesEtcd
@@ -34,7 +35,7 @@ struct ServiceTests {
         try await eventually("it is not loaded") { monitor.status.isConnected }
         // The store opens only after its backend is connected.
         try await store.load()
-        #expect(store["a"] == 1)
+        same(store["a"], 1)
         await group.triggerGracefulShutdown()
         try await run
     }
@@ -51,15 +52,15 @@ struct ServiceTests {
         transport.cut()
         try await eventually("the cut is not noticed") { !monitor.status.isConnected }
         store["a"] = 1
-        #expect(monitor.status.waitingWrites == 1)
+        same(monitor.status.waitingWrites, 1)
         await group.triggerGracefulShutdown()
         // The store accepts writes until the end.
         store["b"] = 2
         transport.mend()
         try await run
-        #expect(monitor.status.waitingWrites == 0)
-        #expect(try node.control("get", "--print-value-only", "tests/\(suite)/a") == "1\n")
-        #expect(try node.control("get", "--print-value-only", "tests/\(suite)/b") == "2\n")
+        same(monitor.status.waitingWrites, 0)
+        try same(node.control("get", "--print-value-only", "tests/\(suite)/a"), "1\n")
+        try same(node.control("get", "--print-value-only", "tests/\(suite)/b"), "2\n")
     }
 
     @Test
@@ -76,8 +77,8 @@ struct ServiceTests {
         await group.triggerGracefulShutdown()
         let result = await run.result
         let error = #expect(throws: PreferenceError.self) { try result.get() }
-        #expect(error?.code == .notDurable)
-        #expect(store["a"] == 1)
+        same(error?.code, .notDurable)
+        same(store["a"], 1)
     }
 
     @Test

@@ -3,6 +3,7 @@
 import EtcdTestSupport
 import Foundation
 import Preferences
+import TestSupport
 import Testing
 
 @testable import PreferencesEtcd
@@ -30,9 +31,9 @@ struct SharingTests {
             seen.withLock { $0.append("\(change.old) \(change.new) \(change.origin)") }
         }
         first["theme"] = "dark"
-        #expect(first["theme"] == "dark")
+        same(first["theme"], "dark")
         try await eventually("the other store never saw it") { seen.withLock { $0 } == ["light dark external"] }
-        #expect(theme.value == "dark")
+        same(theme.value, "dark")
         observation.cancel()
     }
 
@@ -60,14 +61,14 @@ struct SharingTests {
         try await eventually("the problem was not reported") { problems.withLock { !$0.isEmpty } }
         #expect(service.port == 8080 && service.host == "a")
         try await service.$host.write("b")
-        #expect(service.host == "b")
+        same(service.host, "b")
         try await remote.write(91, for: "port")
         try await eventually("the valid state was not shown") { seen.withLock { $0 } == [91] }
         #expect(service.port == 91 && service.host == "b")
         await #expect(throws: PreferenceError.self) { try await service.$port.write(0) }
         try await remote.refresh()
         #expect(remote["port"] == 91 && remote["host"] == "b")
-        #expect(problems.withLock { $0.count } == 1)
+        same(problems.withLock { $0.count }, 1)
         observation.cancel()
     }
 
@@ -86,15 +87,15 @@ struct SharingTests {
         }
         try await other.transaction { ($0["a"], $0["b"], $0["c"]) = (2, nil, 2) }
         try await store.refresh()
-        #expect(store.contents == ["a": 2, "c": 2])
-        #expect(seen.withLock { $0 } == [["a": 2, "c": 2]])
+        same(store.contents, ["a": 2, "c": 2])
+        same(seen.withLock { $0 }, [["a": 2, "c": 2]])
         let before = transport.suiteReads
         try await other.write(3, for: "a")
         try await store.refresh()
         #expect(store["a"] == 3 && transport.suiteReads == before)
         transport.cut()
         await #expect(throws: PreferenceError.self) { try await store.refresh() }
-        #expect(store["a"] == 3)
+        same(store["a"], 3)
         observation.cancel()
     }
 
@@ -114,7 +115,7 @@ struct SharingTests {
         #expect(service.rateLimit == 250 && local["rateLimit"] == 250)
         // The value that is shown isn't the stored one, so setting it stores it.
         try await service.$rateLimit.write(250)
-        #expect(try cluster.control("get", "--print-value-only", "tests/\(suite)/rateLimit") == "250\n")
+        try same(cluster.control("get", "--print-value-only", "tests/\(suite)/rateLimit"), "250\n")
         _ = try cluster.control("put", "tests/\(suite)/rateLimit", "260")
         try await eventually("the correction was not shown") { seen.withLock { $0 } == [260] }
         observation.cancel()
@@ -141,7 +142,7 @@ struct SharingTests {
             try await group.waitForAll()
         }
         try await first.refresh()
-        #expect(first["frame"] == ["later": ["a": 1], "x": 0, "width": 20, "height": 20])
+        same(first["frame"], ["later": ["a": 1], "x": 0, "width": 20, "height": 20])
     }
 
     /// Adds one the given number of times, and repeats updates that throw `conflict`.
@@ -169,7 +170,7 @@ struct SharingTests {
             }
             try await group.waitForAll()
         }
-        #expect(try cluster.control("get", "--print-value-only", "tests/\(suite)/counter") == "200\n")
+        try same(cluster.control("get", "--print-value-only", "tests/\(suite)/counter"), "200\n")
         for store in stores { try await eventually("a store lags behind") { store["counter"] == 200 } }
     }
 
@@ -206,8 +207,8 @@ struct SharingTests {
         let store = try PreferenceStore.etcd(suite, configuration)
         store["real"] = 2.0
         store["data"] = .data(Data([0, 1]))
-        #expect(try cluster.control("get", "--print-value-only", "tests/\(suite)/real") == "2.0\n")
-        #expect(try cluster.control("get", "--print-value-only", "tests/\(suite)/data") == "{\"$data\":\"AAE=\"}\n")
+        try same(cluster.control("get", "--print-value-only", "tests/\(suite)/real"), "2.0\n")
+        try same(cluster.control("get", "--print-value-only", "tests/\(suite)/data"), "{\"$data\":\"AAE=\"}\n")
     }
 
     @Test
@@ -220,9 +221,9 @@ struct SharingTests {
         try await eventually("the changes never came") { store.contents == ["theme": "dark"] }
         try cluster.control("put", "tests/\(suite)/theme", "dark without quotes")
         try await eventually("the value is not reported") { reports.codes.contains(.damaged) }
-        #expect(store["theme"] == "dark")
+        same(store["theme"], "dark")
         store["theme"] = "light"
-        #expect(try cluster.control("get", "--print-value-only", "tests/\(suite)/theme") == "\"light\"\n")
+        try same(cluster.control("get", "--print-value-only", "tests/\(suite)/theme"), "\"light\"\n")
     }
 
     @Test
@@ -233,7 +234,7 @@ struct SharingTests {
             transport = used
             let store = try PreferenceStore(etcd: suite, configuration, over: used)
             store["a"] = 1
-            #expect(store["a"] == 1)
+            same(store["a"], 1)
         }
         try await eventually("something still holds the connection") { transport == nil }
     }
@@ -246,7 +247,7 @@ struct SharingTests {
         var other = configuration
         other.prefix = "elsewhere"
         #expect(try PreferenceStore.etcd(suite, other).contents.isEmpty)
-        #expect(try PreferenceStore.etcd(suite, configuration).contents == ["a": 1])
+        try same(PreferenceStore.etcd(suite, configuration).contents, ["a": 1])
     }
 
     @Test
@@ -258,11 +259,11 @@ struct SharingTests {
         try text.write("small")
         for size in [1_600_000, 4_000_000] {
             let error = #expect(throws: PreferenceError.self) { try text.write(String(repeating: "x", count: size)) }
-            #expect(error?.code == .tooLarge)
+            same(error?.code, .tooLarge)
         }
-        #expect(text.value == "small")
+        same(text.value, "small")
         try text.write(String(repeating: "x", count: 1_000_000))
-        #expect(text.value.count == 1_000_000)
+        same(text.value.count, 1_000_000)
     }
 
     @Test
@@ -271,9 +272,9 @@ struct SharingTests {
         try store.transaction { transaction in
             for index in 0..<1000 { transaction["name \(index)"] = .integer(Int64(index)) }
         }
-        #expect(try PreferenceStore.etcd(suite, configuration).names.count == 1000)
+        try same(PreferenceStore.etcd(suite, configuration).names.count, 1000)
         let revisions = try cluster.control("get", "--prefix", "-w", "json", "--keys-only", "tests/\(suite)/")
-        #expect(Set(revisions.matches(of: #/"mod_revision":(\d+)/#).map { String($0.1) }).count == 1)
+        same(Set(revisions.matches(of: #/"mod_revision":(\d+)/#).map { String($0.1) }).count, 1)
     }
 
     /// Half of the answers and requests are lost, and the store finds out whether each update was executed.
@@ -297,7 +298,7 @@ struct SharingTests {
             }
             try await group.waitForAll()
         }
-        #expect(try cluster.control("get", "--print-value-only", "tests/\(suite)/counter") == "90\n")
+        try same(cluster.control("get", "--print-value-only", "tests/\(suite)/counter"), "90\n")
     }
 
     @Test
@@ -324,7 +325,7 @@ struct SharingTests {
         try transport.repeatWrite(1)
         #expect(try cluster.control("get", "tests/\(suite)/job").isEmpty)
         try store.write(2, for: "job")
-        #expect(try PreferenceStore.etcd(suite, configuration).contents == ["job": 2])
+        try same(PreferenceStore.etcd(suite, configuration).contents, ["job": 2])
     }
 
     /// The answer to a first set is lost, and the name is removed without its guard before the set is repeated.
@@ -350,7 +351,7 @@ struct SharingTests {
                 transaction["b"] = .integer(Int64(round))
             }
             try await store.write(.integer(Int64(-round)), for: "b")
-            #expect(store["b"] == .integer(Int64(-round)))
+            same(store["b"], .integer(Int64(-round)))
         }
         try await eventually("it shows \(store.contents)") { store.contents == ["a": 50, "b": -50] }
         try await eventually("the other shows \(other.contents)") { other.contents == ["a": 50, "b": -50] }

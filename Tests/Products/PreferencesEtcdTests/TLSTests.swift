@@ -5,6 +5,7 @@ import FileTestSupport
 import Foundation
 import NIOPosix
 import Preferences
+import TestSupport
 import Testing
 
 @testable import PreferencesEtcd
@@ -71,9 +72,9 @@ struct TLSTests {
             let monitor = EtcdMonitor()
             let refused = try store(authority: authority, client: client, timeout: .seconds(8), monitor)
             let error = await #expect(throws: PreferenceError.self) { try await refused.load() }
-            #expect(error?.code == .unavailable)
+            same(error?.code, .unavailable)
             let later = #expect(throws: PreferenceError.self) { try refused.transaction { $0["a"] = 2 } }
-            #expect(later?.code == .unavailable)
+            same(later?.code, .unavailable)
             // A server that rejects a client may close the connection before it sends the reason.
             guard authority != "right" else { continue }
             // On a busy machine, both calls may time out before a handshake has ended; the watch goes on trying.
@@ -81,7 +82,7 @@ struct TLSTests {
                 monitor.status.error.map { "\($0)".contains("not signed by an authority") } == true
             }
         }
-        #expect(first.contents == ["a": 1])
+        same(first.contents, ["a": 1])
     }
 
     @Test
@@ -103,7 +104,7 @@ struct TLSTests {
         let other = try PreferenceStore.etcd(suite, Self.installed(cluster))
         try await other.transaction { $0["b"] = 3 }
         try await eventually("the watch did not come back with the new certificates") { store["b"] == 3 }
-        #expect(store["a"] == 2)
+        same(store["a"], 2)
     }
 
     @Test
@@ -115,7 +116,7 @@ struct TLSTests {
         let monitor = EtcdMonitor()
         let store = try PreferenceStore.etcd(freshSuite(), configuration, monitor: monitor)
         let error = #expect(throws: PreferenceError.self) { try store.transaction { $0["a"] = 1 } }
-        #expect(error?.code == .unavailable)
+        same(error?.code, .unavailable)
         #expect(!monitor.status.isConnected)
         // A server that rejects a client may close the connection before it sends the reason.
         let path = try #require(try configuration.tls?.fileOutOfDate(at: Date()))
@@ -129,7 +130,7 @@ struct TLSTests {
             do { try store.transaction { $0["a"] = 1 } } catch PreferenceError.unavailable { return false }
             return true
         }
-        #expect(store["a"] == 1)
+        same(store["a"], 1)
     }
 
     @Test
@@ -156,15 +157,15 @@ struct TLSTests {
             try await eventually("nothing is reported: \(change)") { reports.codes.count > count }
             try await store.transaction { $0["a"] = .integer(Int64(count)) }
         }
-        #expect(reports.codes == [.unavailable, .unavailable, .unavailable])
+        same(reports.codes, [.unavailable, .unavailable, .unavailable])
         try EtcdCertificates.run("cp next.key part; mv part my-client.key", in: cluster.folder)
         try await eventually("the new certificate is not used") {
             log.messages.contains("the watch moved to another connection")
         }
-        #expect(log.messages.count { $0 == "the changed certificates can't be used" } == 3)
-        #expect(log.messages.count { $0 == "new connections use the changed certificates" } == 1)
+        same(log.messages.count { $0 == "the changed certificates can't be used" }, 3)
+        same(log.messages.count { $0 == "new connections use the changed certificates" }, 1)
         try await store.transaction { $0["a"] = 9 }
-        #expect(reports.codes.count == 3)
+        same(reports.codes.count, 3)
         task.cancel()
         #expect(await task.value == nil, "the watch was disconnected when it moved")
     }
@@ -186,7 +187,7 @@ struct TLSTests {
             source.setNeedsCheck()
             _ = source.current()
         }
-        #expect(reports.withLock { $0.count } == 1)
+        same(reports.withLock { $0.count }, 1)
     }
 
     @Test(arguments: [
@@ -208,7 +209,7 @@ struct TLSTests {
         func file(_ name: String) throws -> String? {
             try EtcdTLS(authority: cluster.folder.path(name)).fileOutOfDate(at: Date())
         }
-        #expect(try file("bundle.pem") == nil)
+        try same(file("bundle.pem"), nil)
         #expect(try file("expired.pem") != nil)
     }
 
@@ -217,7 +218,7 @@ struct TLSTests {
         var configuration = EtcdConfiguration(endpoints: ["https://127.0.0.1:1"])
         configuration.tls = EtcdTLS(authority: "/nowhere/authority.pem")
         let error = #expect(throws: PreferenceError.self) { try PreferenceStore.etcd("suite", configuration) }
-        #expect(error?.code == .unavailable)
+        same(error?.code, .unavailable)
     }
 }
 #endif

@@ -5,6 +5,7 @@ import Foundation
 import Logging
 import MetricsTestKit
 import Preferences
+import TestSupport
 import Testing
 
 @testable import PreferencesEtcd
@@ -65,15 +66,15 @@ struct TelemetryTests {
         let store = try PreferenceStore.etcd(suite, try configuration())
         try await store.transaction { $0["a"] = 1 }
         #expect(counted("requests_total", ("kind", "read"), ("outcome", "ok")) >= 1)
-        #expect(counted("requests_total", ("kind", "write"), ("outcome", "ok")) == 1)
+        same(counted("requests_total", ("kind", "write"), ("outcome", "ok")), 1)
         let dimensions = [("suite", suite), ("kind", "write")]
         let times = try metrics.expectTimer("preferences_etcd_request_duration", dimensions).values
         #expect(times.count == 1 && times[0] > 0)
 
         let reads = counted("requests_total", ("kind", "read"), ("outcome", "ok"))
         let requests = log.messages.count
-        for _ in 0..<100 { #expect(store["a"] == 1) }
-        #expect(counted("requests_total", ("kind", "write"), ("outcome", "ok")) == 1)
+        for _ in 0..<100 { same(store["a"], 1) }
+        same(counted("requests_total", ("kind", "write"), ("outcome", "ok")), 1)
         #expect(log.messages.count == requests && reads >= 1)
 
         try SharedNode.get().control("put", "tests/\(suite)/a", "2")
@@ -89,30 +90,30 @@ struct TelemetryTests {
         configuration.offlineWrites = .queueing
         let store = try PreferenceStore(etcd: suite, configuration, over: transport)
         store["a"] = 1
-        #expect(log.levels(of: "connected to etcd") == [.info])
-        #expect(log.metadata(of: "connected to etcd")?["suite"] == "\(suite)")
+        same(log.levels(of: "connected to etcd"), [.info])
+        same(log.metadata(of: "connected to etcd")?["suite"], "\(suite)")
         try await eventually("the watch is nowhere") {
             counted("requests_total", ("kind", "probe"), ("outcome", "ok")) > 0
         }
         let connected = try metrics.expectGauge("preferences_etcd_connected", [("suite", suite)])
-        #expect(connected.lastValue == 1)
+        same(connected.lastValue, 1)
         transport.cut()
         try await eventually("it is not noticed") { log.levels(of: "disconnected from etcd") == [.warning] }
-        #expect(connected.lastValue == 0)
+        same(connected.lastValue, 0)
         let contact = try metrics.expectGauge("preferences_etcd_last_contact_timestamp_seconds", [("suite", suite)])
         let last = try #require(contact.lastValue)
         #expect(abs(last - Date().timeIntervalSince1970) < 600)
         store["a"] = 2
         store["b"] = 3
         let gauge = try metrics.expectGauge("preferences_etcd_writes_waiting", [("suite", suite)])
-        #expect(gauge.lastValue == 2)
-        #expect(log.levels(of: "writes wait for etcd") == [.notice])
+        same(gauge.lastValue, 2)
+        same(log.levels(of: "writes wait for etcd"), [.notice])
         transport.mend()
         try await eventually("the queued writes are not sent") { gauge.lastValue == 0 }
         try await eventually("it does not reconnect") { counted("watch_reconnections_total") == 1 }
         #expect(connected.lastValue == 1 && contact.lastValue ?? 0 > last)
-        #expect(log.levels(of: "no write waits for etcd any more") == [.notice])
-        #expect(log.levels(of: "disconnected from etcd").count == 1)
+        same(log.levels(of: "no write waits for etcd any more"), [.notice])
+        same(log.levels(of: "disconnected from etcd").count, 1)
     }
 
     @Test
@@ -125,8 +126,8 @@ struct TelemetryTests {
         let revision = try metrics.expectGauge("preferences_etcd_revision", [("suite", suite)])
         let text = try SharedNode.get().control("get", "-w", "json", "tests/\(suite)/b")
         let stored = try #require(text.firstMatch(of: #/"mod_revision":(\d+)/#)).1
-        #expect(revision.lastValue.map { $0 >= Double(stored) ?? .infinity } == true)
-        #expect(connected.lastValue == 1)
+        same(revision.lastValue.map { $0 >= Double(stored) ?? .infinity }, true)
+        same(connected.lastValue, 1)
         store = nil
         try await eventually("it is still connected") { connected.lastValue == 0 }
     }
@@ -144,8 +145,8 @@ struct TelemetryTests {
         let second = try PreferenceStore.etcd(suite, try configuration(), monitor: monitor)
         try await second.load()
         #expect(monitor.status.isConnected && connected.lastValue == 1)
-        #expect(log.levels(of: "connected to etcd").count == 2)
-        #expect(counted("watch_reconnections_total") == 0)
+        same(log.levels(of: "connected to etcd").count, 2)
+        same(counted("watch_reconnections_total"), 0)
         withExtendedLifetime(second) {}
     }
 
@@ -154,9 +155,9 @@ struct TelemetryTests {
         let transport = try TestTransport { $0 == 1 ? .lostRequest : nil }
         let store = try PreferenceStore(etcd: suite, try configuration(), over: transport)
         try await store.transaction { $0["a"] = 1 }
-        #expect(log.levels(of: "a request is repeated") == [.debug])
-        #expect(log.metadata(of: "a request is repeated")?["reason"] == "lost on the way there")
-        #expect(counted("write_conflicts_total") == 0)
+        same(log.levels(of: "a request is repeated"), [.debug])
+        same(log.metadata(of: "a request is repeated")?["reason"], "lost on the way there")
+        same(counted("write_conflicts_total"), 0)
         // `etcdctl` changes the value until the store writes before its watch has received a change.
         let counter = Preference("a", default: 0, in: store)
         var round = 10
@@ -176,7 +177,7 @@ struct TelemetryTests {
         try await silent.transaction { $0["a"] = "hunter2" }
         #expect(log.messages.isEmpty)
         let store = try PreferenceStore.etcd(suite, try self.configuration())
-        #expect(store["a"] == "hunter2")
+        same(store["a"], "hunter2")
         try await eventually("nothing is logged") { !log.messages.isEmpty }
         #expect(!log.text.contains("hunter2"))
     }

@@ -3,6 +3,7 @@ import EtcdTestSupport
 import FileTestSupport
 import Foundation
 import Preferences
+import TestSupport
 import Testing
 
 @testable import PreferencesEtcd
@@ -63,13 +64,13 @@ struct WaitingWritesTests {
         try await store.write(1, for: "a")
         try await store.write(1, for: "b")
         let error = #expect(throws: PreferenceError.self) { try store.write(1, for: "c") }
-        #expect(error?.code == .unavailable)
-        #expect(store.contents == ["a": 1, "b": 1])
+        same(error?.code, .unavailable)
+        same(store.contents, ["a": 1, "b": 1])
         try await store.write(2, for: "a")
-        #expect(monitor.status.waitingWrites == 2)
+        same(monitor.status.waitingWrites, 2)
         transport.mend()
         try await monitor.drain(within: .seconds(60))
-        #expect(try stored("a") == "2\n")
+        try same(stored("a"), "2\n")
         #expect(try stored("c").isEmpty)
     }
 
@@ -82,15 +83,16 @@ struct WaitingWritesTests {
             do throws(PreferenceError) { _ = try PreferenceStore.etcd(suite, changed) } catch { return error.code }
             return nil
         }
-        #expect(code { $0.maximumWaitingWrites = 0 } == .misuse)
-        #expect(code { $0.keepsWaitingWrites = true } == .misuse)
+        same(code { $0.maximumWaitingWrites = 0 }, .misuse)
+        same(code { $0.keepsWaitingWrites = true }, .misuse)
         let file = URL(filePath: folder.path("cache.jsonl"))
-        #expect(
+        same(
             code {
                 $0.keepsWaitingWrites = true
                 $0.offlineWrites = .failing
                 $0.cacheFile = file
-            } == .misuse
+            },
+            .misuse
         )
     }
 
@@ -100,7 +102,7 @@ struct WaitingWritesTests {
         try await PreferenceStore.etcd(suite, .testing(cluster.endpoints)).write(5, for: "counter")
         do {
             let store = try await reopened()
-            #expect(store["counter"] == 5)
+            same(store["counter"], 5)
         }
         do {
             var store: PreferenceStore?
@@ -114,16 +116,16 @@ struct WaitingWritesTests {
             try await store?.transaction { transaction in
                 if transaction["counter"] == 5 { transaction["counter"] = 6 }
             }
-            #expect(store?["counter"] == 6)
+            same(store?["counter"], 6)
             store = nil
-            #expect(reports.codes == [], "they are not lost with the store")
+            same(reports.codes, [], "they are not lost with the store")
         }
         let next = try await reopened()
-        #expect(next["theme"] == "dark")
-        #expect(next["counter"] == 6)
+        same(next["theme"], "dark")
+        same(next["counter"], 6)
         try await monitor.drain(within: .seconds(60))
-        #expect(try stored("theme") == "\"dark\"\n")
-        #expect(try stored("counter") == "6\n")
+        try same(stored("theme"), "\"dark\"\n")
+        try same(stored("counter"), "6\n")
         #expect(try PreferenceStore.file(at: URL(filePath: folder.path("made/cache.jsonl.queue"))).contents.isEmpty)
     }
 
@@ -137,7 +139,7 @@ struct WaitingWritesTests {
             configuration.timeout = .seconds(10)
             let first = EtcdMonitor()
             let store = try PreferenceStore(etcd: suite, configuration, monitor: first, over: transport)
-            #expect(store["counter"] == 5)
+            same(store["counter"], 5)
             if !isInDoubt {
                 transport.cut()
                 try await eventually("the state does not show it") { !first.status.isConnected }
@@ -145,7 +147,7 @@ struct WaitingWritesTests {
             try await store.transaction { transaction in
                 if transaction["counter"] == 5 { transaction["counter"] = 6 }
             }
-            #expect(first.status.waitingWrites == 1)
+            same(first.status.waitingWrites, 1)
         }
         try cluster.control("put", "tests/\(suite)/counter", "100")
         let next = try await reopened()
@@ -166,7 +168,7 @@ struct WaitingWritesTests {
     private func expectNoWrites(in store: PreferenceStore) async throws {
         let reports = Reports(of: store)
         try await store.load()
-        #expect(reports.codes == [.misuse])
+        same(reports.codes, [.misuse])
         #expect(store.names.isEmpty)
     }
 
@@ -178,7 +180,7 @@ struct WaitingWritesTests {
         let store = try await reopened()
         try await store.load()
         try await store.flush()
-        #expect(try stored("value") == "1\n")
+        try same(stored("value"), "1\n")
     }
 
     /// Such a write can neither be shown nor compared.
@@ -190,14 +192,14 @@ struct WaitingWritesTests {
         do {
             let store = try await reopened()
             let error = await #expect(throws: PreferenceError.self) { try await store.load() }
-            #expect(error?.code == .misuse)
+            same(error?.code, .misuse)
         }
         #expect(try stored("host.web-2.value").isEmpty)
         configuration.scopes = [:]
         let store = try await reopened()
         try await store.load()
         try await store.flush()
-        #expect(try stored("host.web-2.value") == "1\n")
+        try same(stored("host.web-2.value"), "1\n")
     }
 
     @Test
@@ -205,7 +207,7 @@ struct WaitingWritesTests {
         keep()
         let store = try PreferenceStore.etcd(suite, configuration)
         let error = #expect(throws: PreferenceError.self) { try PreferenceStore.etcd(suite, configuration) }
-        #expect(error?.code == .misuse)
+        same(error?.code, .misuse)
         withExtendedLifetime(store) {}
     }
 
@@ -215,13 +217,13 @@ struct WaitingWritesTests {
         try await monitor.drain(within: .zero)
         for name in ["a", "b"] { try await store.write(1, for: name) }
         let error = await #expect(throws: PreferenceError.self) { try await monitor.drain(within: .milliseconds(1)) }
-        #expect(error?.code == .notDurable)
-        #expect(error?.message.contains("2 queued writes (a, b)") == true)
-        #expect((error?.cause as? PreferenceError)?.code == .unavailable)
+        same(error?.code, .notDurable)
+        same(error?.message.contains("2 queued writes (a, b)"), true)
+        same((error?.cause as? PreferenceError)?.code, .unavailable)
         transport.mend()
         try await monitor.drain(within: .seconds(60))
-        #expect(try stored("a") == "1\n")
-        #expect(try stored("b") == "1\n")
+        try same(stored("a"), "1\n")
+        try same(stored("b"), "1\n")
     }
 
     @Test
@@ -244,7 +246,7 @@ struct WaitingWritesTests {
         try process.run()
         let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
         process.waitUntilExit()
-        #expect(process.terminationStatus == 0)
+        same(process.terminationStatus, 0)
         #expect(text.contains("1 queued writes (left) are lost, as the program ended"))
     }
 }

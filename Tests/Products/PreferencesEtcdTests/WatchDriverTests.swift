@@ -1,6 +1,7 @@
 #if Etcd
 @testable import DurableFile
 import Foundation
+import TestSupport
 import Testing
 
 @testable import PreferencesEtcd
@@ -28,8 +29,8 @@ struct WatchDriverTests {
         try await eventually("the watch does not open") { delegate.connections == 1 }
         driver.renewConnection()
         try await eventually("the failed renewal is forgotten") { moves.withLock { $0 } == 1 }
-        #expect(delegate.connections == 2)
-        #expect(transport.streamCount == 3)
+        same(delegate.connections, 2)
+        same(transport.streamCount, 3)
     }
 }
 
@@ -94,7 +95,7 @@ extension WatchDriverTests {
         )
         try await eventually("the event is not applied") { isApplying.withLock { $0 } }
         transport.deliver(#"{"result":{"header":{"cluster_id":"2","revision":"3"}}}"#)
-        #expect(clusters.withLock { $0 } == 0)
+        same(clusters.withLock { $0 }, 0)
         gate.signal()
         try await eventually("the message is not decoded") { clusters.withLock { $0 } == 1 }
     }
@@ -132,8 +133,8 @@ extension WatchDriverTests {
         transport.deliver(Self.event)
         transport.deliver(Self.secondIsOpen)
         try await eventually("the change is not applied") { !delegate.connectionsAtChanges.isEmpty }
-        #expect(delegate.connectionsAtChanges == [1])
-        #expect(transport.requestCount == 2)
+        same(delegate.connectionsAtChanges, [1])
+        same(transport.requestCount, 2)
     }
 
     @Test func replacementIsUsedWhenAllItsWatchesAreOpenAndLosesNoChange() async throws {
@@ -149,11 +150,11 @@ extension WatchDriverTests {
         try await eventually("no replacement is opened") { transport.openedCount == 2 }
         // Its change comes before its second watch is open.
         transport.deliver(Self.event)
-        #expect(delegate.connections == 1)
+        same(delegate.connections, 1)
         transport.deliver(Self.secondIsOpen)
         try await eventually("the change is not applied") { !delegate.connectionsAtChanges.isEmpty }
-        #expect(delegate.connectionsAtChanges == [2])
-        #expect(transport.streamCount == 2)
+        same(delegate.connectionsAtChanges, [2])
+        same(transport.streamCount, 2)
     }
 
     @Test func refusalOfOneWatchEndsTheStream() async throws {
@@ -168,8 +169,8 @@ extension WatchDriverTests {
             #"{"result":{"header":{"cluster_id":"1"},"watch_id":"1","created":true,"canceled":true,"cancel_reason":"\#(reason)"}}"#
         )
         try await eventually("the refusal is not noticed") { !delegate.failures.isEmpty }
-        #expect(delegate.failures.first == .refused(code: 7, message: reason))
-        #expect(delegate.connections == 0)
+        same(delegate.failures.first, .refused(code: 7, message: reason))
+        same(delegate.connections, 0)
     }
 
     @Test func streamWhoseRequestsAreLostIsReplacedByOneThatLosesNone() async throws {
@@ -180,9 +181,9 @@ extension WatchDriverTests {
         defer { driver.stop() }
         // On a busy machine, the second stream may be replaced, too, before its second watch is delivered.
         try await eventually("the stream is not replaced") { transport.openedCount >= 2 }
-        #expect(transport.requestSizes.map { $0 > WatchDriver.padding }.prefix(2) == [false, true])
-        #expect(transport.requestCount == 2)
-        #expect(delegate.failures.first == .unreachable("the server has lost requests of the watch"))
+        same(transport.requestSizes.map { $0 > WatchDriver.padding }.prefix(2), [false, true])
+        same(transport.requestCount, 2)
+        same(delegate.failures.first, .unreachable("the server has lost requests of the watch"))
         try await eventually("the watch does not open") {
             transport.deliver(Self.secondIsOpen)
             return delegate.connections == 1
@@ -198,7 +199,7 @@ extension WatchDriverTests {
         try await eventually("no stream is opened") { transport.openedCount == 1 }
         for _ in 0...WatchDriver.largestHeldCount { transport.deliver(Self.event) }
         try await eventually("it is not ended") { !delegate.failures.isEmpty }
-        #expect(delegate.failures.first == .unreachable("not all watches were opened"))
+        same(delegate.failures.first, .unreachable("not all watches were opened"))
         #expect(delegate.connections == 0 && delegate.connectionsAtChanges.isEmpty)
     }
 }

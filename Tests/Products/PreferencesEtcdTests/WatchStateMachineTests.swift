@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import PreferencesEtcd
@@ -122,9 +123,9 @@ struct WatchStateMachineTests {
     func watchStartsAfterTheRevisionThatWasRead() {
         var machine = WatchStateMachine(attemptTimeout: .seconds(2), probeInterval: .seconds(10))
         expect(&machine, .begin(after: 10), gives: [.open(from: 11)])
-        #expect(machine.patience == .seconds(2))
+        same(machine.patience, .seconds(2))
         expect(&machine, .response(WatchResponse(created: true)), gives: [.becameConnected])
-        #expect(machine.patience == .seconds(10))
+        same(machine.patience, .seconds(10))
     }
 
     @Test
@@ -136,7 +137,7 @@ struct WatchStateMachineTests {
         expect(&machine, .waiting, gives: [.probe(isCounting: false)])
         expect(&machine, .waiting, gives: [])
         expect(&machine, .probed(.success(.current)), gives: [])
-        #expect(machine.patience == .seconds(10))
+        same(machine.patience, .seconds(10))
     }
 
     @Test
@@ -150,11 +151,11 @@ struct WatchStateMachineTests {
     @Test
     func answersShortenThePauseToASecondButNotTheOneAfterAHistory() {
         var machine = Self.watching()
-        #expect(machine.patienceWhenAwaited == .zero)
+        same(machine.patienceWhenAwaited, .zero)
         _ = machine.handle(.ended(lost))
-        #expect(machine.patienceWhenAwaited == .seconds(1))
+        same(machine.patienceWhenAwaited, .seconds(1))
         _ = machine.handle(.historyEnded)
-        #expect(machine.patienceWhenAwaited == nil)
+        same(machine.patienceWhenAwaited, nil)
     }
 
     @Test
@@ -166,7 +167,7 @@ struct WatchStateMachineTests {
             defer { _ = machine.handle(.silence(since: .zero)) }
             return machine.patience
         }
-        #expect(pauses == [50, 50, 50, 50, 50, 100, 50, 50, 200].map { .milliseconds($0) })
+        same(pauses, [50, 50, 50, 50, 50, 100, 50, 50, 200].map { .milliseconds($0) })
     }
 
     @Test
@@ -214,17 +215,17 @@ struct WatchStateMachineTests {
             _ = machine.handle(.silence(since: .zero))
         }
         let doubled = (0..<10).map { 50 * (1 << $0) }
-        #expect(pauses == (doubled + [30_000, 30_000, 30_000]).map { .milliseconds($0) })
+        same(pauses, (doubled + [30_000, 30_000, 30_000]).map { .milliseconds($0) })
         _ = machine.handle(.response(WatchResponse(created: true)))
         _ = machine.handle(.ended(lost))
-        #expect(machine.patience == .milliseconds(50))
+        same(machine.patience, .milliseconds(50))
     }
 
     @Test
     func progressWithoutEventsMovesTheStart() {
         var machine = Self.watching()
         expect(&machine, .response(WatchResponse(header: ResponseHeader(revision: 40))), gives: [.advance(to: 40)])
-        #expect(machine.nextRevision == 41)
+        same(machine.nextRevision, 41)
     }
 
     @Test
@@ -240,7 +241,7 @@ struct WatchStateMachineTests {
         var machine = Self.watching()
         expect(&machine, .silence(since: .zero), gives: [.probe(isCounting: false)])
         expect(&machine, .probed(.success(.current)), gives: [])
-        #expect(machine.patience == .seconds(10))
+        same(machine.patience, .seconds(10))
     }
 
     @Test
@@ -248,15 +249,15 @@ struct WatchStateMachineTests {
         var machine = Self.watching()
         expect(&machine, .silence(since: .zero), gives: [.probe(isCounting: false)])
         expect(&machine, .probed(.success(.behind)), gives: [])
-        #expect(machine.patience == .seconds(1))
+        same(machine.patience, .seconds(1))
         expect(&machine, .silence(since: .zero), gives: [.probe(isCounting: true)])
         let reopening = machine.handle(.probed(.success(.behind)))
-        #expect(reopening.last == .open(from: 11))
+        same(reopening.last, .open(from: 11))
         expect(&machine, .response(WatchResponse(created: true)), gives: [.probe(isCounting: false)])
         expect(&machine, .probed(.success(.behind)), gives: [.becameConnected])
         expect(&machine, .silence(since: .zero), gives: [.probe(isCounting: true)])
         let rereading = machine.handle(.probed(.success(.behind)))
-        #expect(rereading.last == .reread)
+        same(rereading.last, .reread)
     }
 
     @Test
@@ -265,7 +266,7 @@ struct WatchStateMachineTests {
         _ = machine.handle(.silence(since: .zero))
         _ = machine.handle(.probed(.success(.behind)))
         expect(&machine, Self.response(12), gives: [.apply([Self.event(12)])])
-        #expect(machine.patience == .seconds(10))
+        same(machine.patience, .seconds(10))
     }
 
     @Test
@@ -280,7 +281,7 @@ struct WatchStateMachineTests {
     func memberThatDoesNotOpenTheWatchInTimeIsLeft() {
         var machine = Self.machine()
         let leaving = machine.handle(.silence(since: .zero))
-        #expect(leaving.first == .close)
+        same(leaving.first, .close)
         expect(&machine, .silence(since: .zero), gives: [.open(from: 11)])
     }
 
@@ -308,7 +309,7 @@ struct WatchStateMachineTests {
             _ = machine.handle(.probed(.success(.current)))
             return actions == [.probe(isCounting: true)]
         }
-        #expect(counts == (1...60).map { $0.isMultiple(of: 30) })
+        same(counts, (1...60).map { $0.isMultiple(of: 30) })
     }
 
     @Test
@@ -373,7 +374,7 @@ struct WatchStateMachineTests {
         _ = machine.handle(.probed(.success(.behind)))
         expect(&machine, .move, gives: [.openReplacement(from: 11)])
         expect(&machine, .moved(true), gives: [.useReplacement, .becameConnected])
-        #expect(machine.patience == .seconds(10))
+        same(machine.patience, .seconds(10))
     }
 
     @Test
@@ -382,9 +383,9 @@ struct WatchStateMachineTests {
             var machine = WatchStateMachine(attemptTimeout: .seconds(2), probeInterval: .seconds(10)) { random }
             _ = machine.handle(.begin(after: 10))
             _ = machine.handle(.response(WatchResponse(created: true)))
-            #expect(machine.patience == .milliseconds(probe))
+            same(machine.patience, .milliseconds(probe))
             _ = machine.handle(.ended(lost))
-            #expect(machine.patience == .milliseconds(pause))
+            same(machine.patience, .milliseconds(pause))
         }
     }
 }

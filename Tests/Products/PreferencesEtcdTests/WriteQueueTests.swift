@@ -1,4 +1,5 @@
 import Preferences
+import TestSupport
 import Testing
 
 @testable import PreferencesEtcd
@@ -16,7 +17,7 @@ struct WriteQueueTests {
         let step = queue.appending(write)
         let expected = queue.count(after: step)
         queue.apply(step)
-        #expect(queue.count == expected)
+        same(queue.count, expected)
     }
 
     /// Removes the first write; returns its changes and the names that no other write sets.
@@ -38,24 +39,24 @@ struct WriteQueueTests {
     mutating func numbersCanStartAnywhere() {
         let far = Int.max / 2
         queue.apply([far: WriteQueue.Write(changes: ["a": 1], condition: .none)])
-        #expect(queue.first?.number == far)
+        same(queue.first?.number, far)
         append(["b": 2])
-        #expect(removeAll() == [["a": 1], ["b": 2]])
+        same(removeAll(), [["a": 1], ["b": 2]])
         queue.reserve(through: far + 10)
         append(["c": 3])
-        #expect(queue.first?.number == far + 11)
+        same(queue.first?.number, far + 11)
     }
 
     @Test
     mutating func viewIsStoredValuesOverriddenByQueuedOnes() {
         append(["a": 8, "b": nil], if: onA)
         append(["a": 9])
-        #expect(queue.view(of: ["a": 1, "b": 2]) == ["a": 9])
+        same(queue.view(of: ["a": 1, "b": 2]), ["a": 9])
         let first = removeFirst()
-        #expect(first?.1 == ["b"])
-        #expect(queue.view(of: ["a": 1, "b": 2]) == ["a": 9, "b": 2])
+        same(first?.1, ["b"])
+        same(queue.view(of: ["a": 1, "b": 2]), ["a": 9, "b": 2])
         let second = removeFirst()
-        #expect(second?.1 == ["a"])
+        same(second?.1, ["a"])
         #expect(queue.count == 0 && queue.overlay.isEmpty)
     }
 
@@ -65,9 +66,9 @@ struct WriteQueueTests {
         append(["c": 1])
         append(["a": 2])
         append(["a": 3, "c": nil])
-        #expect(queue.view(of: ["c": 0]) == ["a": 3, "b": 1])
+        same(queue.view(of: ["c": 0]), ["a": 3, "b": 1])
         let all = removeAll()
-        #expect(all == [["b": 1], ["a": 3, "c": nil]])
+        same(all, [["b": 1], ["a": 3, "c": nil]])
     }
 
     @Test
@@ -76,7 +77,7 @@ struct WriteQueueTests {
         append(["x": 1], if: onA)
         append(["a": 2, "b": 2])
         let all = removeAll()
-        #expect(all == [["a": 1], ["x": 1], ["a": 2, "b": 2]])
+        same(all, [["a": 1], ["x": 1], ["a": 2, "b": 2]])
     }
 
     @Test
@@ -86,7 +87,7 @@ struct WriteQueueTests {
         append(["a": 2])
         append(["a": 3])
         let all = removeAll()
-        #expect(all == [["a": 1], ["x": 1], ["a": 3]])
+        same(all, [["a": 1], ["x": 1], ["a": 3]])
     }
 
     @Test
@@ -94,7 +95,7 @@ struct WriteQueueTests {
         append(["a": 1], mayBeStored: true)
         append(["a": 2])
         let all = removeAll()
-        #expect(all == [["a": 1], ["a": 2]])
+        same(all, [["a": 1], ["a": 2]])
     }
 
     @Test
@@ -105,7 +106,7 @@ struct WriteQueueTests {
         append(["c": nil], if: PreferenceCondition(values: ["c": 1]))
         append(["d": nil, "e": nil])
         let independent = queue.independentRemovals.map(\.write.changes)
-        #expect(independent == [["b": nil], ["d": nil, "e": nil]])
+        same(independent, [["b": nil], ["d": nil, "e": nil]])
     }
 
     /// Merging writes changes neither the values stored in the end, nor those shown, from the result of all writes in order.
@@ -134,9 +135,9 @@ struct WriteQueueTests {
                 for (name, value) in write.changes { stored[name] = value }
                 queue.apply([number: nil])
             }
-            #expect(queue.view(of: stored) == model)
+            same(queue.view(of: stored), model)
         }
         for changes in removeAll() { for (name, value) in changes { stored[name] = value } }
-        #expect(stored == model)
+        same(stored, model)
     }
 }

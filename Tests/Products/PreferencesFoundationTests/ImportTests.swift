@@ -2,6 +2,7 @@ import FileTestSupport
 import Foundation
 @_spi(Tool) import Preferences
 @_spi(Tool) import PreferencesFoundation
+import TestSupport
 import Testing
 
 // On Apple platforms no environment variable moves user defaults to another folder: a program started by a test would write to
@@ -30,55 +31,56 @@ struct ImportTests {
         try process.run()
         let text = output.fileHandleForReading.readDataToEndOfFile()
         process.waitUntilExit()
-        #expect(process.terminationStatus == 0)
+        same(process.terminationStatus, 0)
         return String(decoding: text, as: UTF8.self)
     }
 
     @Test(arguments: ["set import show", "set synchronize import show"])
     func valuesAreImportedExactly(words: String) throws {
-        #expect(
-            try run(words) == """
-                imported \(Self.names)
-                bool = true
-                data = {"$data":"AP8="}
-                date = {"$date":"2026-11-29 22:00:00 +0000"}
-                float = 0.10000000149011612
-                greatest = 18446744073709551615
-                infinity = inf
-                int = 1
-                least = -9223372036854775808
-                list = ["a", 1, true, 1.5]
-                nested = {"list": [{"$date":"2001-01-01 00:00:05 +0000"}], "map": {"k": false}}
-                preferences.imported = ["UserDefaultsProbe"]
-                real = 0.1
-                text = "text"
-                url.relative = "/tmp/base/rel"
-                url.space = "/tmp/a b%20c#d?e"
-                url.tilde = "/tmp/~/x"
-                url.umlaut = "/tmp/ä"
-                web = "/a b"
-                whole = 2.0
+        try same(
+            run(words),
+            """
+            imported \(Self.names)
+            bool = true
+            data = {"$data":"AP8="}
+            date = {"$date":"2026-11-29 22:00:00 +0000"}
+            float = 0.10000000149011612
+            greatest = 18446744073709551615
+            infinity = inf
+            int = 1
+            least = -9223372036854775808
+            list = ["a", 1, true, 1.5]
+            nested = {"list": [{"$date":"2001-01-01 00:00:05 +0000"}], "map": {"k": false}}
+            preferences.imported = ["UserDefaultsProbe"]
+            real = 0.1
+            text = "text"
+            url.relative = "/tmp/base/rel"
+            url.space = "/tmp/a b%20c#d?e"
+            url.tilde = "/tmp/~/x"
+            url.umlaut = "/tmp/ä"
+            web = "/a b"
+            whole = 2.0
 
-                """
+            """
         )
     }
 
     @Test
     func fileURLsAreTheSame() throws {
-        #expect(try run("set import urls") == "imported \(Self.names)\n")
-        #expect(try run("urls") == "")
+        try same(run("set import urls"), "imported \(Self.names)\n")
+        try same(run("urls"), "")
     }
 
     @Test
     func aLaterRunContinuesAfterAnEarlierOne() throws {
-        #expect(try run("set synchronize") == "")
-        #expect(try run("import") == "imported \(Self.names)\n")
+        try same(run("set synchronize"), "")
+        try same(run("import"), "imported \(Self.names)\n")
     }
 
     @Test
     func setValuesAreKeptAndNothingIsImportedTwice() throws {
-        #expect(try run("set write text import") == "imported \(Self.names.replacing(" text", with: ""))\n")
-        #expect(try run("reset text reset int import import") == "imported \nimported \n")
+        try same(run("set write text import"), "imported \(Self.names.replacing(" text", with: ""))\n")
+        try same(run("reset text reset int import import"), "imported \nimported \n")
         let names = try run("show").split(separator: "\n").compactMap { $0.split(separator: " ").first }
         #expect(!names.contains("text") && !names.contains("int") && names.contains("data"))
     }
@@ -86,24 +88,24 @@ struct ImportTests {
     /// An empty domain doesn't count as imported: the old program may still be in use.
     @Test
     func emptyDomainIsNotRecorded() throws {
-        #expect(try run("import show") == "imported \n")
-        #expect(try run("set synchronize") == "")
-        #expect(try run("import") == "imported \(Self.names)\n")
+        try same(run("import show"), "imported \n")
+        try same(run("set synchronize"), "")
+        try same(run("import"), "imported \(Self.names)\n")
     }
 
     @Test
     func argumentsAndOtherDomainsAreNotImported() throws {
-        #expect(try run("set-suite") == "")
-        #expect(try run("import -int 7") == "imported \n")
-        #expect(try run("import-suite show") == "imported x\npreferences.imported = [\"com.example.suite\"]\nx = 3\n")
-        #expect(try run("import-suite") == "imported \n")
+        try same(run("set-suite"), "")
+        try same(run("import -int 7"), "imported \n")
+        try same(run("import-suite show"), "imported x\npreferences.imported = [\"com.example.suite\"]\nx = 3\n")
+        try same(run("import-suite"), "imported \n")
     }
 
     @Test
     func theSuiteMustBeNamed() throws {
-        #expect(
-            try run("import-nameless show")
-                == "user defaults have no property for the name of their suite; pass it to importUserDefaults(_:suite:)\n"
+        try same(
+            run("import-nameless show"),
+            "user defaults have no property for the name of their suite; pass it to importUserDefaults(_:suite:)\n"
         )
     }
 
@@ -115,13 +117,13 @@ struct ImportTests {
             withIntermediateDirectories: true
         )
         try home.write("{\"text\":\"system\"}\n", to: "system/UserDefaultsProbe/preferences.jsonl")
-        #expect(try run("set import") == "imported \(Self.names)\n")
+        try same(run("set import"), "imported \(Self.names)\n")
     }
 
     @Test
     func managedNamesAreLeftOut() throws {
         let names = Self.names.replacing(" text", with: "").replacing(" int ", with: " ")
-        #expect(try run("set import-managed") == "imported \(names)\n")
+        try same(run("set import-managed"), "imported \(names)\n")
     }
 
     /// `prefs import` reads the file that Foundation wrote by the same conversion.
@@ -134,8 +136,8 @@ struct ImportTests {
             at: URL(filePath: home.path(".config/UserDefaultsProbe/preferences.jsonl"))
         )
         var contents = store.contents
-        #expect(contents.removeValue(forKey: "preferences.imported") == ["UserDefaultsProbe"])
-        #expect(try PropertyListValue(propertyListObject: list) == .dictionary(contents))
+        same(contents.removeValue(forKey: "preferences.imported"), ["UserDefaultsProbe"])
+        try same(PropertyListValue(propertyListObject: list), .dictionary(contents))
     }
 
     @Test
@@ -145,8 +147,8 @@ struct ImportTests {
             for _ in 0..<6 { group.addTask { try run("import") } }
             return try await group.reduce(into: []) { $0.append($1) }
         }
-        #expect(imported.filter { $0 == "imported \(Self.names)\n" }.count == 1)
-        #expect(imported.filter { $0 == "imported \n" }.count == 5)
+        same(imported.filter { $0 == "imported \(Self.names)\n" }.count, 1)
+        same(imported.filter { $0 == "imported \n" }.count, 5)
     }
 }
 #endif
@@ -158,7 +160,7 @@ struct ConversionTests {
             "a": NSNumber(value: true), "b": NSNumber(value: UInt64.max), "c": NSNumber(value: UInt64(1)),
             "d": [NSNumber(value: 1.0), "x"] as [Any],
         ])
-        #expect(value == ["a": true, "b": .unsigned(.max), "c": 1, "d": [1.0, "x"]])
+        same(value, ["a": true, "b": .unsigned(.max), "c": 1, "d": [1.0, "x"]])
     }
 
     @Test

@@ -1,5 +1,6 @@
 @testable import DurableFile
 import Foundation
+import TestSupport
 import Testing
 
 @testable import Preferences
@@ -13,15 +14,15 @@ struct KeyringBackendTests {
     func keyringIsInMemoryInTests() {
         let token = Preference<String?>("token", default: nil, in: .keyring)
         token.value = "hunter2"
-        #expect(token.value == "hunter2")
+        same(token.value, "hunter2")
     }
 
     @Test
     func stringIsStoredAsItsText() throws {
         let token = Preference<String>("token", default: "", in: .testing(keyring))
         try token.write("{\"a\": 1}")
-        #expect(keyring.texts == ["token": "{\"a\": 1}"])
-        #expect(token.value == "{\"a\": 1}")
+        same(keyring.texts, ["token": "{\"a\": 1}"])
+        same(token.value, "{\"a\": 1}")
         token.reset()
         #expect(keyring.texts.isEmpty)
     }
@@ -29,26 +30,26 @@ struct KeyringBackendTests {
     @Test(arguments: ["12345678", "true", "{\"$data\":\"AA==\"}", "[1]", "", "null"])
     func textIsReadAsAString(text: String) {
         keyring.texts = ["token": text]
-        #expect(Preference<String>("token", default: "default", in: .testing(keyring)).value == text)
+        same(Preference<String>("token", default: "default", in: .testing(keyring)).value, text)
     }
 
     @Test
     func textOfAnotherProgramIsReadByTheDeclaredType() {
         keyring.texts = ["pin": "12345678", "on": "true", "when": "2026-11-20T22:00:00Z", "list": "[1, 2]"]
         let store = PreferenceStore.testing(keyring)
-        #expect(Preference<Int>("pin", default: 0, in: store).value == 12_345_678)
+        same(Preference<Int>("pin", default: 0, in: store).value, 12_345_678)
         #expect(Preference<Bool>("on", default: false, in: store).value)
-        #expect(
-            Preference<Date>("when", default: .distantPast, in: store).value
-                == Date(timeIntervalSince1970: 1_795_212_000)
+        same(
+            Preference<Date>("when", default: .distantPast, in: store).value,
+            Date(timeIntervalSince1970: 1_795_212_000)
         )
-        #expect(Preference<[Int]>("list", default: [], in: store).value == [1, 2])
+        same(Preference<[Int]>("list", default: [], in: store).value, [1, 2])
     }
 
     @Test
     func bytesThatAreNoTextAreData() {
         keyring["key"] = [0xFF, 0x00]
-        #expect(Preference<Data?>("key", default: nil, in: .testing(keyring)).value == Data([0xFF, 0x00]))
+        same(Preference<Data?>("key", default: nil, in: .testing(keyring)).value, Data([0xFF, 0x00]))
     }
 
     @Test
@@ -57,25 +58,25 @@ struct KeyringBackendTests {
         try await store.write(.integer(5), for: "number")
         keyring.forgetCalls()
         try await store.refresh()
-        #expect(store["number"] == .integer(5))
+        same(store["number"], .integer(5))
         try await store.write(.string("5"), for: "number")
-        #expect(keyring.calls == ["items!", "items!"])
-        #expect(store["number"] == .string("5"))
+        same(keyring.calls, ["items!", "items!"])
+        same(store["number"], .string("5"))
     }
 
     @Test
     func externalChangesAreSeenByRefresh() async throws {
         keyring.texts = ["kept": "1", "changed": "1", "removed": "1"]
         let store = PreferenceStore.testing(keyring)
-        #expect(store.names.sorted() == ["changed", "kept", "removed"])
+        same(store.names.sorted(), ["changed", "kept", "removed"])
         var changes = store.changes.makeAsyncIterator()
         keyring.texts = ["kept": "1", "changed": "2", "new": "1"]
-        #expect(store["changed"] == .string("1"))
+        same(store["changed"], .string("1"))
         try await store.refresh()
-        #expect(store.contents == ["kept": .string("1"), "changed": .string("2"), "new": .string("1")])
+        same(store.contents, ["kept": .string("1"), "changed": .string("2"), "new": .string("1")])
         let change = await changes.next()
-        #expect(change?.names == ["changed", "removed", "new"])
-        #expect(change?.origin == .external)
+        same(change?.names, ["changed", "removed", "new"])
+        same(change?.origin, .external)
     }
 
     @Test(arguments: ["read", "list"])
@@ -83,19 +84,19 @@ struct KeyringBackendTests {
         keyring.texts = ["kept": "1", "changed": "1", "removed": "1"]
         let timer = WorkerQueue(isManual: true)
         let store = PreferenceStore.testing(keyring, timer: timer)
-        #expect(store["changed"] == .string("1"))
+        same(store["changed"], .string("1"))
         var changes = store.changes.makeAsyncIterator()
         keyring.texts = ["kept": "1", "changed": "2", "new": "1"]
-        #expect(store["new"] == nil)
-        #expect(keyring.calls == ["items!"])
+        same(store["new"], nil)
+        same(keyring.calls, ["items!"])
         #expect(timer.runNextJob())
         #expect(!timer.runNextJob())
         // A read doesn't prompt, and reads all items, so all of them are up to date.
-        if way == "read" { #expect(store["changed"] == .string("2")) } else { #expect(store.names.count == 3) }
-        #expect(store["removed"] == nil)
-        #expect(store["new"] == .string("1"))
-        #expect(keyring.calls == ["items!", "items"])
-        #expect(await changes.next()?.names == ["changed", "removed", "new"])
+        if way == "read" { same(store["changed"], .string("2")) } else { same(store.names.count, 3) }
+        same(store["removed"], nil)
+        same(store["new"], .string("1"))
+        same(keyring.calls, ["items!", "items"])
+        await same(changes.next()?.names, ["changed", "removed", "new"])
     }
 
     @Test
@@ -105,20 +106,20 @@ struct KeyringBackendTests {
         let store = PreferenceStore.testing(keyring, timer: timer)
         let reports = Lock<[PreferenceError.Code]>([])
         store.issueHandler = { error in reports.withLock { $0.append(error.code) } }
-        #expect(store["token"] == .string("old"))
+        same(store["token"], .string("old"))
         keyring.texts = ["token": "new"]
         keyring.failAll(with: PreferenceError(.unavailable, "locked"))
         for _ in 0..<3 {
             #expect(timer.runNextJob())
-            #expect(store["token"] == .string("old"))
+            same(store["token"], .string("old"))
         }
         // The first one for the blocking read: a test is a task.
-        #expect(reports.withLock { $0 } == [.misuse, .unavailable])
+        same(reports.withLock { $0 }, [.misuse, .unavailable])
         await #expect(throws: PreferenceError.self) { try await store.refresh() }
         keyring.failAll(with: nil)
-        #expect(store["token"] == .string("old"))
+        same(store["token"], .string("old"))
         #expect(timer.runNextJob())
-        #expect(store["token"] == .string("new"))
+        same(store["token"], .string("new"))
     }
 
     @Test
@@ -128,14 +129,14 @@ struct KeyringBackendTests {
         let store = PreferenceStore.testing(keyring)
         let reports = Lock<[PreferenceError.Code]>([])
         store.issueHandler = { error in reports.withLock { $0.append(error.code) } }
-        for _ in 0..<3 { #expect(store["token"] == nil) }
-        #expect(keyring.calls == ["items!"])
+        for _ in 0..<3 { same(store["token"], nil) }
+        same(keyring.calls, ["items!"])
         // The first one for the blocking read: a test is a task.
-        #expect(reports.withLock { $0 } == [.misuse, .unavailable])
+        same(reports.withLock { $0 }, [.misuse, .unavailable])
         #expect(throws: PreferenceError.self) { try store.write("new", for: "other") }
         keyring.failAll(with: nil)
         try store.write("new", for: "other")
-        #expect(store["token"] == .string("old"))
+        same(store["token"], .string("old"))
     }
 
     @Test
@@ -149,21 +150,21 @@ struct KeyringBackendTests {
         let token = Preference<String?>("token", default: nil, in: store)
         let seen = Lock<[String?]>([])
         let observation = token.observe { change in seen.withLock { $0.append(change.new) } }
-        #expect(token.value == nil)
+        same(token.value, nil)
         for _ in 1...3 {
             #expect(timer.runNextJob())
-            #expect(token.value == nil)
+            same(token.value, nil)
         }
-        #expect(keyring.calls == ["items!", "items", "items", "items"], "only the first one may ask the user")
-        #expect(reports.withLock { $0 } == [.misuse, .unavailable])
+        same(keyring.calls, ["items!", "items", "items", "items"], "only the first one may ask the user")
+        same(reports.withLock { $0 }, [.misuse, .unavailable])
         keyring.failAll(with: nil)
         #expect(timer.runNextJob())
-        #expect(token.value == "old")
-        #expect(seen.withLock { $0 } == ["old"])
+        same(token.value, "old")
+        same(seen.withLock { $0 }, ["old"])
         // From now on it is read again as any keyring is.
         keyring.texts = ["token": "new"]
         #expect(timer.runNextJob())
-        #expect(token.value == "new")
+        same(token.value, "new")
         withExtendedLifetime(observation) {}
     }
 
@@ -171,24 +172,24 @@ struct KeyringBackendTests {
     func updateSeesWhatAnotherProgramStored() throws {
         keyring.texts = ["count": "1"]
         let count = Preference<Int>("count", default: 0, in: .testing(keyring))
-        #expect(count.value == 1)
+        same(count.value, 1)
         keyring.texts = ["count": "5"]
         try count.update { $0 += 1 }
-        #expect(keyring.texts == ["count": "6"])
+        same(keyring.texts, ["count": "6"])
     }
 
     @Test
     func failedSetOfSeveralIsRolledBack() {
         keyring.texts = ["a": "1", "b": "1"]
         let store = PreferenceStore.testing(keyring)
-        #expect(store["a"] == .string("1"))
+        same(store["a"], .string("1"))
         // `items`, `set a`, `remove b`, and `set c`, which fails.
         keyring.fail(call: 3, .before)
         #expect(throws: PreferenceError.self) {
             try store.transaction { ($0["a"], $0["b"], $0["c"]) = ("2", nil, "2") }
         }
-        #expect(keyring.texts == ["a": "1", "b": "1"])
-        #expect(store.contents == ["a": "1", "b": "1"])
+        same(keyring.texts, ["a": "1", "b": "1"])
+        same(store.contents, ["a": "1", "b": "1"])
     }
 
     @Test
@@ -199,8 +200,8 @@ struct KeyringBackendTests {
         let error = #expect(throws: PreferenceError.self) {
             try store.transaction { ($0["a"], $0["b"]) = ("2", "2") }
         }
-        #expect(error?.code == .outcomeUnknown)
-        #expect(keyring.texts == ["a": "2"])
-        #expect(store.contents == ["a": "2"])
+        same(error?.code, .outcomeUnknown)
+        same(keyring.texts, ["a": "2"])
+        same(store.contents, ["a": "2"])
     }
 }

@@ -1,6 +1,7 @@
 @testable import DurableFile
 import Foundation
 import PreferencesTesting
+import TestSupport
 import Testing
 
 @testable import Preferences
@@ -90,7 +91,7 @@ struct KeyringValueTests {
     @Test(arguments: ["text", "", "5", "true", "null", "{\"$data\":\"AA==\"}", "[1]", "\u{0}\n", "cafe\u{301}"])
     func stringComesBack(text: String) throws {
         try expectReturn(of: text)
-        #expect(keyring.texts == ["value": text])
+        same(keyring.texts, ["value": text])
     }
 
     @Test
@@ -127,7 +128,7 @@ struct KeyringValueTests {
         try expectReturn(coded: Optional(account))
         let level = Preference<Level>("value", default: .low, in: .testing(keyring))
         try level.write(.high)
-        #expect(Preference<Level>("value", default: .low, in: .testing(keyring)).value == .high)
+        same(Preference<Level>("value", default: .low, in: .testing(keyring)).value, .high)
     }
 
     private static let date = Date(timeIntervalSinceReferenceDate: 786_000_000.123)
@@ -151,11 +152,11 @@ struct KeyringValueTests {
 
     private func expectReturn<Value: PreferenceValue & Equatable>(of value: Value) throws {
         try Preference<Value?>("value", default: nil, in: .testing(keyring)).write(value)
-        #expect(Preference<Value?>("value", default: nil, in: .testing(keyring)).value == value)
+        same(Preference<Value?>("value", default: nil, in: .testing(keyring)).value, value)
     }
 
     private func expectReturn<Value: Codable & Equatable & Sendable>(coded value: Value) throws {
         try Preference<Value?>("value", default: nil, in: .testing(keyring)).write(value)
-        #expect(Preference<Value?>("value", default: nil, in: .testing(keyring)).value == value)
+        same(Preference<Value?>("value", default: nil, in: .testing(keyring)).value, value)
     }
 }

@@ -1,5 +1,6 @@
 @testable import DurableFile
 import Foundation
+import TestSupport
 import Testing
 
 @testable import Preferences
@@ -28,14 +29,14 @@ struct KeyringFaultTests {
                         for (name, value) in changes { transaction[name] = value }
                     }
                     let expected = before.mapValues { .string($0) }.merging(changes) { $1 }.compactMapValues(\.self)
-                    #expect(store.contents == expected, "call \(number)")
+                    same(store.contents, expected, "call \(number)")
                 } catch PreferenceError.outcomeUnknown {
-                    #expect(fault == .after)
+                    same(fault, .after)
                 } catch {
-                    #expect(keyring.texts == before, "call \(number): \(error)")
+                    same(keyring.texts, before, "call \(number): \(error)")
                 }
                 // After an unknown outcome, the next read calls the keyring.
-                #expect(store.contents == keyring.texts.mapValues { .string($0) }, "call \(number)")
+                same(store.contents, keyring.texts.mapValues { .string($0) }, "call \(number)")
             }
         }
     }
@@ -52,13 +53,13 @@ struct KeyringFaultTests {
         keyring.hold()
         for _ in 0..<3 {
             let error = #expect(throws: PreferenceError.self) { try store.write("2", for: "token") }
-            #expect(error?.code == .unavailable)
+            same(error?.code, .unavailable)
         }
         // One thread hangs, and the rejected changes aren't made later.
         #expect(keyring.calls.count <= 1)
         keyring.goOn()
         await eventually { (try? store.write("3", for: "other")) != nil }
-        #expect(keyring.texts == ["token": "1", "other": "3"])
+        same(keyring.texts, ["token": "1", "other": "3"])
     }
 
     @Test
@@ -78,10 +79,10 @@ struct KeyringFaultTests {
         #expect(isStarted)
         keyring.waitForCall()
         try PreferenceStore.testing(other).write("1", for: "token")
-        #expect(other.texts == ["token": "1"])
-        #expect(outcome.withLock { $0 } == nil)
+        same(other.texts, ["token": "1"])
+        same(outcome.withLock { $0 }, nil)
         keyring.goOn()
-        #expect(outcome.wait { $0.map { .done($0) } ?? .until(nil) } == .misuse)
+        same(outcome.wait { $0.map { .done($0) } ?? .until(nil) }, .misuse)
     }
 
     @Test
@@ -96,8 +97,8 @@ struct KeyringFaultTests {
             let error = await #expect(throws: PreferenceError.self) { try await store.write("1", for: "token") }
             code = error?.code
         } while code == .unavailable
-        #expect(code == .outcomeUnknown)
-        #expect(keyring.texts == ["token": "1"])
+        same(code, .outcomeUnknown)
+        same(keyring.texts, ["token": "1"])
         keyring.goOn()
         // A read that waited for the hanging call is repeated when the values are stale.
         await eventually {

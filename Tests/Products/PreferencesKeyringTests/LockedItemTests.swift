@@ -1,4 +1,5 @@
 @testable import DurableFile
+import TestSupport
 import Testing
 
 @testable import Preferences
@@ -43,15 +44,15 @@ struct LockedItemTests {
         #expect(throws: PreferenceError.self) { try group.$account.write(Account.Login(key: "edited")) }
         group.account.name = "edited"
         group.open = 2
-        #expect(draft.changes.names == ["open"])
+        same(draft.changes.names, ["open"])
         keyring.lock([])
         try await store.refresh()
         try await draft.apply()
-        #expect(Account(in: store).account == Account.Login(name: "jo", key: "real"))
-        #expect(keyring.texts["account"] == #"{"name":"jo","key":"real","later":1}"#)
+        same(Account(in: store).account, Account.Login(name: "jo", key: "real"))
+        same(keyring.texts["account"], #"{"name":"jo","key":"real","later":1}"#)
         group.account.key = "edited"
         try await draft.apply()
-        #expect(store["account"] == ["name": "jo", "key": "edited", "later": 1])
+        same(store["account"], ["name": "jo", "key": "edited", "later": 1])
     }
 
     @Test
@@ -61,8 +62,8 @@ struct LockedItemTests {
         let group = Account(in: store)
         group.reset()
         // The first one of reading the locked item, the second one of the reset.
-        #expect(issues.unavailable.count == 2)
-        #expect(keyring.texts.keys.sorted() == ["account", "open"], "all or nothing")
+        same(issues.unavailable.count, 2)
+        same(keyring.texts.keys.sorted(), ["account", "open"], "all or nothing")
         keyring.lock([])
         group.reset()
         #expect(keyring.texts.isEmpty)
@@ -82,11 +83,11 @@ struct LockedItemTests {
                 }
             }
         }
-        #expect(error?.code == .unavailable)
-        #expect(try await store.transaction { $0[group.$open] } == 1)
+        same(error?.code, .unavailable)
+        try await same(store.transaction { $0[group.$open] }, 1)
         keyring.lock([])
         try await store.refresh()
-        #expect(try await store.transaction { $0[group.$account].key } == "real")
+        try await same(store.transaction { $0[group.$account].key }, "real")
     }
 
     /// Of another one, each read would otherwise have to find that it can be read.
@@ -103,7 +104,7 @@ struct LockedItemTests {
         #expect(keyring.calls.count >= 2 && !keyring.calls.contains("items!"))
         keyring.lock([])
         while timer.runNextJob(), seen.withLock({ $0.isEmpty }) {}
-        #expect(seen.withLock { $0 } == ["real"])
+        same(seen.withLock { $0 }, ["real"])
         observation.cancel()
     }
 }

@@ -2,6 +2,7 @@
 import FileTestSupport
 import Foundation
 import KeyringTestSupport
+import TestSupport
 import Testing
 
 /// The keyring of a desktop, used by a separate program: gnome-keyring on a private bus.
@@ -24,10 +25,10 @@ struct SecretServiceTests {
         let program = try start(session)
         try expect(program, "set token hunter2 and more", "ok")
         try expect(program, "set count 42", "ok")
-        #expect(try session.secretTool("lookup", "application", "probe", "name", "token").output == "hunter2 and more")
-        #expect(try session.secretTool("lookup", "application", "probe", "name", "count").output == "42")
+        try same(session.secretTool("lookup", "application", "probe", "name", "token").output, "hunter2 and more")
+        try same(session.secretTool("lookup", "application", "probe", "name", "count").output, "42")
         try expect(program, "remove token", "ok")
-        #expect(try session.secretTool("lookup", "application", "probe", "name", "token").status == 1)
+        try same(session.secretTool("lookup", "application", "probe", "name", "token").status, 1)
         try expect(program, "issues", "-")
     }
 
@@ -45,7 +46,7 @@ struct SecretServiceTests {
         // The same item is changed, and no second one added.
         try expect(program, "set count 44", "ok")
         let items = try session.secretTool("search", "--all", "application", "probe").output
-        #expect(items.split(separator: "\n").count { $0.hasPrefix("secret = ") } == 1)
+        same(items.split(separator: "\n").count { $0.hasPrefix("secret = ") }, 1)
         #expect(items.contains("secret = 44"))
     }
 
@@ -74,9 +75,7 @@ struct SecretServiceTests {
         let session = try PrivateKeyring()
         let program = try session.start(BuiltProgram.path("KeyringProbe"))
         try expect(program, "set token hunter2", "ok")
-        #expect(
-            try session.secretTool("lookup", "application", "KeyringProbe", "name", "token").output == "hunter2"
-        )
+        try same(session.secretTool("lookup", "application", "KeyringProbe", "name", "token").output, "hunter2")
     }
 
     @Test
@@ -126,7 +125,7 @@ struct SecretServiceTests {
         try expect(program, "get token", "a")
         try session.startDaemon()
         try expect(program, "set token c", "ok")
-        #expect(try session.secretTool("lookup", "application", "probe", "name", "token").output == "c")
+        try same(session.secretTool("lookup", "application", "probe", "name", "token").output, "c")
     }
 
     @Test
@@ -152,7 +151,7 @@ struct SecretServiceTests {
         while try program.ask("set token a") != "ok" {}
         session.stopDaemon()
         // A file is written a hundred times while the set waits for its deadline.
-        #expect(try program.ask("beside token \(folder.path("other.jsonl"))") == "100")
+        try same(program.ask("beside token \(folder.path("other.jsonl"))"), "100")
         let answer = try #require(program.readLine())
         #expect(answer.hasPrefix("unavailable") || answer.hasPrefix("outcomeUnknown"), "\(answer)")
         session.continueDaemon()

@@ -1,4 +1,5 @@
 import Preferences
+import TestSupport
 import Testing
 
 struct AdoptingSnippets {
@@ -16,14 +17,14 @@ struct AdoptingSnippets {
         let look = Preference("look", default: Look.light, in: store)
         print(isMuted.value, look.value)  // true dark
         // end
-        #expect(output.lines == (try Snippet.shownOutput(of: "adopting")))
+        try same(output.lines, Snippet.shownOutput(of: "adopting"))
     }
 
     @Test
     func oldDataIsRead() {
         let store = PreferenceStore.inMemory(["user.name": "Ada", "night": "night"])
-        #expect(renamed(store).value == .dark)
-        #expect(moved(store).value == "Ada")
+        same(renamed(store).value, .dark)
+        same(moved(store).value, "Ada")
     }
 
     private func renamed(_ store: PreferenceStore) -> Preference<Look> {

@@ -1,5 +1,6 @@
 import Preferences
 import PreferencesTesting
+import TestSupport
 import Testing
 
 #if canImport(FoundationEssentials)
@@ -35,9 +36,9 @@ enum LibrarySnippets {
             ])
             let player = PlayerPreferences(in: store)
             #expect(player.volume == 7 && player.recent == ["a"] && player.theme == .dark)
-            #expect(player.profile == Profile(name: "Ada"))
+            same(player.profile, Profile(name: "Ada"))
             player.profile.name = "Grace"
-            #expect(store["profile"] == ["name": "Grace"])
+            same(store["profile"], ["name": "Grace"])
         }
     }
 
@@ -61,9 +62,9 @@ enum LibrarySnippets {
             ])
             let photos = PhotoPreferences(in: store)
             #expect(photos.quality == 0.5 && photos.name == "Ada" && photos.look == .dark)
-            #expect(photos.recent == [Profile(name: "Ada")])
+            same(photos.recent, [Profile(name: "Ada")])
             photos.look = .light
-            #expect(store["look"] == "light")
+            same(store["look"], "light")
         }
 
         @Test
@@ -74,7 +75,7 @@ enum LibrarySnippets {
             let observation = photos.$quality.observe { print($0.new) }
             photos.$quality.reset()
             // end
-            #expect(photos.quality == 0.8)
+            same(photos.quality, 0.8)
             withExtendedLifetime(observation) {}
         }
     }
@@ -97,9 +98,9 @@ enum LibrarySnippets {
             service.$firstName.migrate(from: service.$name)
             // end
             #expect(service.firstName == "Ada" && !service.$name.isSet)
-            #expect(service.profile == Profile(name: "Ada"))
+            same(service.profile, Profile(name: "Ada"))
             service.profile = Profile(name: "Grace")
-            #expect(PreferenceStore.standard["profile"] == data(#"{"name":"Grace"}"#))
+            same(PreferenceStore.standard["profile"], data(#"{"name":"Grace"}"#))
             service.profile = nil
             #expect(!service.$profile.isSet)
         }
@@ -119,13 +120,13 @@ enum LibrarySnippets {
         func oldValuesAreReadAndWrittenAsBefore() {
             let store = PreferenceStore.inMemory(["profile": data(ada), "count": data("5"), "text": data("\"a\"")])
             let preferences = ProfilePreferences(in: store)
-            #expect(preferences.profile == Profile(name: "Ada"))
+            same(preferences.profile, Profile(name: "Ada"))
             preferences.count += 1
-            #expect(store["count"] == data("6"))
+            same(store["count"], data("6"))
             // Without a coding, too.
-            #expect(Preference("count", default: 0, in: store).value == 6)
-            #expect(Preference("text", default: "", in: store).value == "a")
-            #expect(Preference("profile", default: Profile(), in: store).value == Profile(name: "Ada"))
+            same(Preference("count", default: 0, in: store).value, 6)
+            same(Preference("text", default: "", in: store).value, "a")
+            same(Preference("profile", default: Profile(), in: store).value, Profile(name: "Ada"))
         }
 
         @Test(.isolatedStores)
@@ -148,8 +149,8 @@ enum LibrarySnippets {
             let profile = Preference("profile", default: Profile(), coding: snakeCase)
             // end
             profile.value.firstName = "Ada"
-            #expect(PreferenceStore.standard["profile"] == data(#"{"first_name":"Ada"}"#))
-            #expect(profile.value == Profile(firstName: "Ada"))
+            same(PreferenceStore.standard["profile"], data(#"{"first_name":"Ada"}"#))
+            same(profile.value, Profile(firstName: "Ada"))
         }
     }
 
@@ -176,7 +177,7 @@ enum LibrarySnippets {
         @Test(.isolatedStores(["user_info": data(#"{"email":"ada@example.com"}"#)]))
         func oldValuesAreReadAndNilRemoves() {
             let model = ImagesModel()
-            #expect(model.userInfo == UserInfo(email: "ada@example.com"))
+            same(model.userInfo, UserInfo(email: "ada@example.com"))
             model.userInfo = nil
             #expect(PreferenceStore.standard.contents.isEmpty)
         }
@@ -213,10 +214,10 @@ enum LibrarySnippets {
             Defaults.general.$theme.reset()
             // end
             Defaults.account.name = "Grace"
-            #expect(output.lines == ["Grace"])
-            #expect(PreferenceStore.standard.contents == ["AutomaticallyUpdate": false, "account.name": "Grace"])
+            same(output.lines, ["Grace"])
+            same(PreferenceStore.standard.contents, ["AutomaticallyUpdate": false, "account.name": "Grace"])
             Defaults.account.$name.store.removeAll()
-            #expect(PreferenceStore.standard.names == ["AutomaticallyUpdate"])
+            same(PreferenceStore.standard.names, ["AutomaticallyUpdate"])
             withExtendedLifetime(observation) {}
         }
     }
@@ -225,11 +226,11 @@ enum LibrarySnippets {
         @Test(.isolatedStores(["sidebar.selected": data("\"settings\"")]))
         func oldValuesAreRead() {
             let preferences: any SidebarPreferences = SidebarStorage()
-            #expect(preferences.selected.value == .settings)
+            same(preferences.selected.value, .settings)
             preferences.selected.value = .projects
-            #expect(PreferenceStore.standard["sidebar.selected"] == data("\"projects\""))
+            same(PreferenceStore.standard["sidebar.selected"], data("\"projects\""))
             preferences.isHidden.value = true
-            #expect(PreferenceStore.suite("com.example.shared")["sidebarHidden"] == true)
+            same(PreferenceStore.suite("com.example.shared")["sidebarHidden"], true)
         }
     }
 

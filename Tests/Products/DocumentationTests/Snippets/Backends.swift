@@ -1,6 +1,7 @@
 import Preferences
 import PreferencesTesting
 import Synchronization
+import TestSupport
 import Testing
 
 // snippet: own backend
@@ -44,7 +45,7 @@ struct BackendSnippets {
         let zoom = Preference("zoom", default: 100, in: store)
         // end
         zoom.value = 150
-        #expect(document.settings.withLock { $0 } == ["zoom": 150])
+        same(document.settings.withLock { $0 }, ["zoom": 150])
         try await store.flush()
         #expect(document.isSaved.withLock { $0 })
     }

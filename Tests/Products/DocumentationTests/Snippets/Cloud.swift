@@ -1,6 +1,7 @@
 #if canImport(Darwin)
 import Preferences
 import PreferencesTesting
+import TestSupport
 import Testing
 
 // On Linux this is only compared with the guide, and type-checked by `make apple-check`.
@@ -14,7 +15,7 @@ struct CloudSnippets {
     @Test(.isolatedStores)
     func preferenceIsInTheCloudAlone() {
         ReaderPreferences().fontSize = 18
-        #expect(ReaderPreferences().fontSize == 18)
+        same(ReaderPreferences().fontSize, 18)
         #expect(PreferenceStore.standard.names.isEmpty)
     }
 }

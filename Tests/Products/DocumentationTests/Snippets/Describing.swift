@@ -1,4 +1,5 @@
 import Preferences
+import TestSupport
 import Testing
 
 struct DescribingSnippets {
@@ -14,12 +15,13 @@ struct DescribingSnippets {
     @Test
     func schemaSaysWhatTheGroupDeclares() throws {
         let schema = try PlayerPreferences(in: .inMemory()).jsonSchema()
-        #expect(
-            schema == """
-                {"properties":{"theme":{"default":"system","enum":["system","dark"],"type":"string"},\
-                "volume":{"default":5,"description":"How loud it is.","maximum":10,"minimum":0,"type":"integer"}},\
-                "type":"object"}
-                """
+        same(
+            schema,
+            """
+            {"properties":{"theme":{"default":"system","enum":["system","dark"],"type":"string"},\
+            "volume":{"default":5,"description":"How loud it is.","maximum":10,"minimum":0,"type":"integer"}},\
+            "type":"object"}
+            """
         )
     }
 
@@ -29,7 +31,7 @@ struct DescribingSnippets {
         try PlayerPreferences().installSchema()
         // end
         // The standard store of a test is in memory, so nothing was written.
-        #expect(PlayerPreferences().$volume.store.location == nil)
+        same(PlayerPreferences().$volume.store.location, nil)
     }
 
     private func printed() throws {

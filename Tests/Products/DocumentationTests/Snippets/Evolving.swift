@@ -1,5 +1,6 @@
 import Preferences
 import PreferencesTesting
+import TestSupport
 import Testing
 
 // The code of the guide to evolving values, and a test for each row of its table.
@@ -79,9 +80,9 @@ struct EvolvingGuideTests {
         let app = AppPreferences()
         app.frame.x += 10  // stores x; what a newer version has added stays
         // end
-        #expect(store["frame"] == ["x": 11, "y": 2, "width": 3, "later": true, "isPinned": false])
+        same(store["frame"], ["x": 11, "y": 2, "width": 3, "later": true, "isPinned": false])
         store["bookmarks"] = [["id": 1]]
-        #expect(BookmarkPreferences().bookmarks.first?.title == "Untitled")
+        same(BookmarkPreferences().bookmarks.first?.title, "Untitled")
     }
 
     @Test
@@ -92,8 +93,8 @@ struct EvolvingGuideTests {
         PreferenceStore.standard["window"]?[member: "width"] = 1024
         let width: Int? = try PreferenceStore.standard["window"]?[member: "width"]?.decode()
         // end
-        #expect(width == 1024)
-        #expect(try store["window"]?.decode(WindowFrame.self).width == 1024)
+        same(width, 1024)
+        try same(store["window"]?.decode(WindowFrame.self).width, 1024)
     }
 
     @Test
@@ -107,7 +108,7 @@ struct EvolvingGuideTests {
         ]
         try PreferenceStore.standard.migrate(to: 2, steps: steps)
         // end
-        #expect(store["frame"] == ["x": 1])
+        same(store["frame"], ["x": 1])
     }
 
     // MARK: The table
@@ -115,27 +116,27 @@ struct EvolvingGuideTests {
     @Test
     func addedMember() {
         store["value"] = ["width": 1, "mode": "wide"]
-        #expect(second.value == Second(width: 1, mode: .wide))
+        same(second.value, Second(width: 1, mode: .wide))
         second.value.height = 2
-        #expect(first.value == First(width: 1, mode: .wide))
+        same(first.value, First(width: 1, mode: .wide))
         first.value.width = 3
-        #expect(second.value == Second(width: 3, mode: .wide, height: 2))
+        same(second.value, Second(width: 3, mode: .wide, height: 2))
     }
 
     @Test
     func removedMemberStaysUntilAMigration() {
         store["value"] = ["width": 1, "mode": "wide", "height": 2]
         first.value.width = 3
-        #expect(store["value"]?[member: "height"] == 2)
+        same(store["value"]?[member: "height"], 2)
         store["value"]?[member: "height"] = nil
-        #expect(second.value.height == 600)
+        same(second.value.height, 600)
     }
 
     @Test
     func renamedMember() {
         store["size"] = ["w": 5]
         let size = Preference("size", default: Size(), in: store)
-        #expect(size.value.width == 5)
+        same(size.value.width, 5)
         size.value.width = 6
         #expect(store["size"] == ["width": 6] && size.value.width == 6)
     }
@@ -147,20 +148,20 @@ struct EvolvingGuideTests {
         store.issueHandler = { _ in }
         store["old"] = 5
         let renamed = Preference("new", default: 0, .formerly("old"), in: store)
-        #expect(renamed.value == 5)
+        same(renamed.value, 5)
         renamed.value = 6
-        #expect(Preference("old", default: 1, in: store).value == 1)
+        same(Preference("old", default: 1, in: store).value, 1)
     }
 
     @Test
     func changedTypeOfAMember() {
         store.issueHandler = { #expect($0.code == .unreadable && $0.codingPath == ["width"]) }
         store["value"] = ["width": "wide", "mode": "wide"]
-        #expect(first.value == First(mode: .wide))
+        same(first.value, First(mode: .wide))
         first.value.mode = .plain
-        #expect(store["value"] == ["width": "wide", "mode": "plain"])
+        same(store["value"], ["width": "wide", "mode": "plain"])
         first.value.width = 3
-        #expect(store["value"]?[member: "width"] == 3)
+        same(store["value"]?[member: "width"], 3)
     }
 
     @Test
@@ -180,22 +181,22 @@ struct EvolvingGuideTests {
         struct Optional: Codable { var width: Int? = 5 }
         store["value"] = ["width": 1]
         let optional = Preference("value", default: Optional(), in: store)
-        #expect(optional.value.width == 1)
+        same(optional.value.width, 1)
         optional.value.width = nil
-        #expect(first.value.width == 800)
+        same(first.value.width, 800)
     }
 
     @Test
     func listOfOneValueNeedsAMigration() throws {
-        store.issueHandler = { #expect($0.code == .unreadable) }
+        store.issueHandler = { same($0.code, .unreadable) }
         store["theme"] = "dark"
         let themes = Preference("theme", default: ["light"], in: store)
-        #expect(themes.value == ["light"])
+        same(themes.value, ["light"])
         try store.migrate(
             to: 2,
             steps: [PreferenceMigration(2) { transaction in transaction["theme"] = transaction["theme"].map { [$0] } }]
         )
-        #expect(themes.value == ["dark"])
+        same(themes.value, ["dark"])
     }
 }
 

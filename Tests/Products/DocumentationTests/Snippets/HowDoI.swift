@@ -2,6 +2,7 @@
 
 public import Preferences
 import PreferencesTesting
+import TestSupport
 import Testing
 
 // The answers of the page *How do I …*; each test does what its answer shows, and looks at the result.
@@ -18,7 +19,7 @@ struct HowToGroup {
     func groupsAreUsedByTheirNamespace() {
         Prefs.general.theme = .dark
         Prefs.player.volume = 7
-        #expect(PreferenceStore.standard.contents == ["theme": "dark", "volume": 7])
+        same(PreferenceStore.standard.contents, ["theme": "dark", "volume": 7])
     }
 }
 
@@ -59,7 +60,7 @@ struct HowToDeclare {
     func collectionsAndPublicGroupsAreStored() {
         PanelPreferences().panels.append(.search)
         LibraryPreferences().compression = .small
-        #expect(PreferenceStore.standard.contents == ["panels": ["tree", "search"], "compression": "small"])
+        same(PreferenceStore.standard.contents, ["panels": ["tree", "search"], "compression": "small"])
     }
 
     @Test(.isolatedStores(["sorting": "alphabet"]))
@@ -69,9 +70,9 @@ struct HowToDeclare {
 
         let sorting = Preference("sorting", default: Sorting.date, coding: .rawValue(aliases: ["alphabet": .name]))
         // end
-        #expect(sorting.value == .name)
+        same(sorting.value, .name)
         sorting.value = .name
-        #expect(PreferenceStore.standard["sorting"] == "name")
+        same(PreferenceStore.standard["sorting"], "name")
     }
 
     @Test
@@ -84,7 +85,7 @@ struct HowToDeclare {
             print("\(preference): \(preference.rules)")  // volume = 3 (store): [0...10]
         }
         // end
-        #expect(output.lines == ["volume = 3 (store): [0...10]"])
+        same(output.lines, ["volume = 3 (store): [0...10]"])
     }
 
     @Test
@@ -97,8 +98,8 @@ struct HowToDeclare {
         checkout[\.percent].value = 25
         print(checkout.value.includes("ada@example.com"))  // true
         // end
-        #expect(output.lines == ["true"])
-        #expect(store["newCheckout"] == ["percent": 25.0, "seed": "newCheckout"])
+        same(output.lines, ["true"])
+        same(store["newCheckout"], ["percent": 25.0, "seed": "newCheckout"])
     }
 
     @Test(.isolatedStores)
@@ -108,7 +109,7 @@ struct HowToDeclare {
         let zoom = Preference("zoom.\(document)", default: 1.0)
         zoom.value = 1.5
         // end
-        #expect(PreferenceStore.standard.contents == ["zoom.notes.txt": 1.5])
+        same(PreferenceStore.standard.contents, ["zoom.notes.txt": 1.5])
     }
 }
 
@@ -124,7 +125,7 @@ struct HowToReadAndWrite {
         preferences.volume = 5
         print(preferences.$volume.isSet, preferences.$volume.source)  // true store
         // end
-        #expect(output.lines == ["false default", "true store"])
+        same(output.lines, ["false default", "true store"])
     }
 
     @Test
@@ -133,7 +134,7 @@ struct HowToReadAndWrite {
         // snippet: how background
         let count = await Task.detached { preferences.launches.value }.value
         // end
-        #expect(count == 41)
+        same(count, 41)
     }
 
     @Test(.isolatedStores)
@@ -147,7 +148,7 @@ struct HowToReadAndWrite {
         }
         print("launch \(launch)")
         // end
-        #expect(output.lines == ["launch 1"])
+        same(output.lines, ["launch 1"])
     }
 
     @Test(.isolatedStores)
@@ -158,7 +159,7 @@ struct HowToReadAndWrite {
         }
         // end
         try await countLaunch()
-        #expect(preferences.launches.value == 1)
+        same(preferences.launches.value, 1)
     }
 
     @Test(.isolatedStores)
@@ -169,7 +170,7 @@ struct HowToReadAndWrite {
             transaction[preferences.$volume] += 1
         }
         // end
-        #expect(PreferenceStore.standard.contents == ["theme": "dark", "volume": 6])
+        same(PreferenceStore.standard.contents, ["theme": "dark", "volume": 6])
     }
 
     @Test(.isolatedStores)
@@ -178,7 +179,7 @@ struct HowToReadAndWrite {
         preferences.theme = .dark
         try await PreferenceStore.standard.flush()
         // end
-        #expect(PreferenceStore.standard.names == ["theme"])
+        same(PreferenceStore.standard.names, ["theme"])
     }
 
     @Test(.isolatedStores)
@@ -187,7 +188,7 @@ struct HowToReadAndWrite {
         let width = preferences.$window[\.width]
         width.value = 1024  // the other members keep their values, even if another process sets them now
         // end
-        #expect(preferences.window.width == 1024)
+        same(preferences.window.width, 1024)
     }
 
     @Test(.isolatedStores)
@@ -197,7 +198,7 @@ struct HowToReadAndWrite {
         store["volume"] = 7
         for (name, value) in store.contents { print(name, value) }
         // end
-        #expect(store.contents == ["volume": 7])
+        same(store.contents, ["volume": 7])
     }
 
     @Test(.isolatedStores(["volume": "loud"]))
@@ -209,8 +210,8 @@ struct HowToReadAndWrite {
             log("\(error)")  // what plain properties can't throw
         }
         // end
-        #expect(preferences.volume == 5)
-        #expect(output.lines.count == 1)
+        same(preferences.volume, 5)
+        same(output.lines.count, 1)
     }
 
     @Test(.isolatedStores)
@@ -226,7 +227,7 @@ struct HowToReadAndWrite {
             print(error)
         }
         // end
-        #expect(output.lines == ["The volume is from 0 to 10."])
+        same(output.lines, ["The volume is from 0 to 10."])
     }
 
     @Test(.isolatedStores)
@@ -243,9 +244,9 @@ struct HowToReadAndWrite {
         }
         // end
         try setVolume(11)
-        #expect(output.lines == ["The volume is from 0 to 10."])
+        same(output.lines, ["The volume is from 0 to 10."])
         try setVolume(7)
-        #expect(preferences.volume == 7)
+        same(preferences.volume, 7)
     }
 }
 
@@ -261,7 +262,7 @@ struct HowToObserve {
         }
         preferences.theme = .dark
         // end
-        #expect(output.lines == ["from system to dark"])
+        same(output.lines, ["from system to dark"])
         observation.cancel()
     }
 
@@ -281,7 +282,7 @@ struct HowToObserve {
         // system becomes dark
         // dark was system
         // end
-        #expect(output.lines == ["system becomes dark", "dark was system"])
+        same(output.lines, ["system becomes dark", "dark was system"])
         before.cancel()
         after.cancel()
     }
@@ -299,9 +300,9 @@ struct HowToObserve {
         }
         // end
         var iterator = lines.makeAsyncIterator()
-        #expect(await iterator.next() == "5")
+        await same(iterator.next(), "5")
         preferences.volume = 6
-        #expect(await iterator.next() == "6")
+        await same(iterator.next(), "6")
         task.cancel()
     }
 

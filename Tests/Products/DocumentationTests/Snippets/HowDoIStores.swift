@@ -1,5 +1,6 @@
 import Preferences
 import PreferencesTesting
+import TestSupport
 import Testing
 
 #if canImport(FoundationEssentials)
@@ -19,7 +20,7 @@ struct HowToStore {
         PreferenceStore.applicationIdentifier = "com.example.app"  // before the first read or set
         print(PreferenceStore.standard.location?.path ?? "in memory")
         // end
-        #expect(output.lines == ["in memory"])
+        same(output.lines, ["in memory"])
     }
 
     @Test
@@ -31,7 +32,7 @@ struct HowToStore {
         let project = GeneralPreferences(in: store)
         // end
         project.volume = 7
-        #expect(store.contents == ["volume": 7])
+        same(store.contents, ["volume": 7])
     }
 
     @Test(.isolatedStores)
@@ -41,7 +42,7 @@ struct HowToStore {
         let preferences = GeneralPreferences(in: shared)
         // end
         preferences.volume = 7
-        #expect(PreferenceStore.suite("com.example.shared").contents == ["volume": 7])
+        same(PreferenceStore.suite("com.example.shared").contents, ["volume": 7])
     }
 
     @Test(.isolatedStores)
@@ -53,7 +54,7 @@ struct HowToStore {
         }
         // end
         PlayerPreferences().licence = "free"
-        #expect(PreferenceStore.suite("com.example.shared").contents == ["licence": "free"])
+        same(PreferenceStore.suite("com.example.shared").contents, ["licence": "free"])
     }
 
     @Test(.isolatedStores)
@@ -64,7 +65,7 @@ struct HowToStore {
         // end
         ada.volume = 1
         pitt.volume = 2
-        #expect(PreferenceStore.standard.contents == ["account.1.volume": 1, "account.2.volume": 2])
+        same(PreferenceStore.standard.contents, ["account.1.volume": 1, "account.2.volume": 2])
     }
 
     @Test
@@ -76,16 +77,16 @@ struct HowToStore {
             for (name, value) in store.contents { transaction[name] = value }
         }
         // end
-        #expect(other.contents == ["volume": 3])
+        same(other.contents, ["volume": 3])
     }
 
     @Test
     func renamedPreferencesAreRead() {
         let store = PreferenceStore.inMemory(["userName": "Pitt"])
         let preferences = RenamedPreferences(in: store)
-        #expect(preferences.nickname == "Pitt")
+        same(preferences.nickname, "Pitt")
         preferences.nickname = "Ella"
-        #expect(store.contents == ["nickname": "Ella"])
+        same(store.contents, ["nickname": "Ella"])
     }
 
     // snippet: how rename
@@ -107,7 +108,7 @@ struct HowToStore {
             ]
         )
         // end
-        #expect(preferences.volume == 10)
-        #expect(store.names == ["preferences.version", "volume"])
+        same(preferences.volume, 10)
+        same(store.names, ["preferences.version", "volume"])
     }
 }

@@ -1,5 +1,6 @@
 import Preferences
 import PreferencesTesting
+import TestSupport
 import Testing
 import XCTest
 
@@ -69,7 +70,7 @@ struct IsolationSnippets {
         }
         // end
         try await launch.value
-        #expect(launches.value == 1)
+        same(launches.value, 1)
     }
 
     // snippet: faults

@@ -1,5 +1,6 @@
 import Preferences
 import PreferencesTesting
+import TestSupport
 import Testing
 
 struct LayersSnippets {
@@ -27,8 +28,8 @@ struct LayersSnippets {
         print(preferences.theme)  // dark
         // end
         let shown = try Snippet.shownOutput(of: "layering")
-        #expect(output.lines == shown)
-        #expect(user["theme"] == nil)
+        same(output.lines, shown)
+        same(user["theme"], nil)
     }
 
     @Test
@@ -43,7 +44,7 @@ struct LayersSnippets {
         print(preferences.automaticallyUpdate, preferences.window.width)  // false 1
         // end
         let shown = try Snippet.shownOutput(of: "text layers")
-        #expect(output.lines == shown)
+        same(output.lines, shown)
     }
 
     @Test
@@ -56,8 +57,9 @@ struct LayersSnippets {
         store.reportUnknownNames(for: GeneralPreferences())
         // no preference is named "volum"; its value in the layer "arguments" is ignored; did you mean "volume"?
         // end
-        #expect(
-            output.lines == [
+        same(
+            output.lines,
+            [
                 #"no preference is named "volum"; its value in the layer "arguments" is ignored; did you mean "volume"?"#
             ]
         )
@@ -92,7 +94,7 @@ struct LayersSnippets {
         let volume = Preference("volume", default: 5, in: store)
         print(volume, volume.isManaged)  // volume = 3 (remote) false
         // end
-        #expect(output.lines == (try Snippet.shownOutput(of: "backend as a layer")))
+        try same(output.lines, Snippet.shownOutput(of: "backend as a layer"))
     }
 
     @Test
@@ -105,7 +107,7 @@ struct LayersSnippets {
         account.volume = 3
         print(account.theme, store.names)  // dark ["account.42.volume", "theme"]
         // end
-        #expect(output.lines == (try Snippet.shownOutput(of: "scope as a layer")))
+        try same(output.lines, Snippet.shownOutput(of: "scope as a layer"))
     }
 
     @Test
@@ -124,7 +126,7 @@ struct LayersSnippets {
         print(preferences.volume, preferences.$volume.source)  // 7 store
         print(preferences.theme, preferences.$theme.source)  // dark generated
         // end
-        #expect(output.lines == (try Snippet.shownOutput(of: "generated")))
+        try same(output.lines, Snippet.shownOutput(of: "generated"))
         #expect(changes.contents == ["volume": 7] && store.isWritable)
     }
 
@@ -145,8 +147,8 @@ struct LayersSnippets {
         preferences.nickname = "Pitt"  // goes to the fleet
         print(preferences.$nickname.source)  // store
         // end
-        #expect(output.lines == (try Snippet.shownOutput(of: "overrides")))
-        #expect(fleet["nickname"] == "Pitt")
+        try same(output.lines, Snippet.shownOutput(of: "overrides"))
+        same(fleet["nickname"], "Pitt")
     }
 
     // snippet: settings of a command line
@@ -169,7 +171,7 @@ struct LayersSnippets {
         print(settings.verbose, settings.colors)  // true false
         print(settings.tags, settings.limits)  // ["work", "home"] ["days": 7]
         // end
-        #expect(output.lines == (try Snippet.shownOutput(of: "options by type")))
+        try same(output.lines, Snippet.shownOutput(of: "options by type"))
     }
 }
 

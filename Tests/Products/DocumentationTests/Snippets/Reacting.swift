@@ -1,5 +1,6 @@
 import Observation
 import Preferences
+import TestSupport
 import Testing
 
 // snippet: tracking
@@ -43,9 +44,9 @@ struct ReactingSnippets {
         let volume = Preference("volume", default: 5, in: .inMemory())
         let label = VolumeLabel()
         label.follow(volume)
-        #expect(label.text == "volume 5")
+        same(label.text, "volume 5")
         volume.value = 6
-        #expect(label.text == "volume 6")
+        same(label.text, "volume 6")
     }
 
     @Test
@@ -66,7 +67,7 @@ struct ReactingSnippets {
         // set
         // end
         let shown = try Snippet.shownOutput(of: "observing")
-        #expect(output.lines == shown)
+        same(output.lines, shown)
     }
 
     @Test
@@ -82,14 +83,14 @@ struct ReactingSnippets {
         }
         // end
         var iterator = lines.makeAsyncIterator()
-        #expect(await iterator.next() == "system 5")
+        await same(iterator.next(), "system 5")
         // snippet: transaction for followers
         try await preferences.$theme.store.transaction { transaction in
             transaction[preferences.$theme] = .dark
             transaction[preferences.$volume] = 8
         }
         // end
-        #expect(await iterator.next() == "dark 8")
+        await same(iterator.next(), "dark 8")
         task.cancel()
     }
 
@@ -101,7 +102,7 @@ struct ReactingSnippets {
         // end
         var iterator = later.makeAsyncIterator()
         for value in 6...9 { volume.value = value }
-        #expect(await iterator.next() == 9)
+        await same(iterator.next(), 9)
     }
 
     @Test
@@ -116,7 +117,7 @@ struct ReactingSnippets {
             print(change.names, change.old, change.new)  // ["theme"] ["theme": "light"] ["theme": "dark"]
         }
         // end
-        #expect(output.lines == (try Snippet.shownOutput(of: "store changes")))
+        try same(output.lines, Snippet.shownOutput(of: "store changes"))
     }
 
     @Test @MainActor
@@ -125,9 +126,9 @@ struct ReactingSnippets {
         let (lines, continuation) = AsyncStream.makeStream(of: String.self)
         draw(preferences) { continuation.yield($0) }
         var iterator = lines.makeAsyncIterator()
-        #expect(await iterator.next() == "system, volume 5")
+        await same(iterator.next(), "system, volume 5")
         preferences.volume = 6
-        #expect(await iterator.next() == "system, volume 6")
+        await same(iterator.next(), "system, volume 6")
     }
 
     @Test @MainActor
@@ -136,14 +137,14 @@ struct ReactingSnippets {
             let (lines, continuation) = AsyncStream.makeStream(of: Void.self)
             let model = PlayerModel()
             withObservationTracking {
-                #expect(model.title == "volume 5")
+                same(model.title, "volume 5")
             } onChange: {
                 continuation.yield()
             }
             Preference("volume", default: 5).value = 6
             var iterator = lines.makeAsyncIterator()
             await iterator.next()
-            #expect(model.title == "volume 6")
+            same(model.title, "volume 6")
         }
     }
 }

@@ -1,5 +1,6 @@
 import Preferences
 import PreferencesTesting
+import TestSupport
 import Testing
 
 #if canImport(FoundationEssentials)
@@ -37,6 +38,6 @@ struct ServicesSnippets {
         let preferences = GeneralPreferences(in: user)
         // end
         preferences.volume = 7
-        #expect(PreferenceStore.state["volume"] == 7)
+        same(PreferenceStore.state["volume"], 7)
     }
 }

@@ -1,5 +1,6 @@
 import FileTestSupport
 import Preferences
+import TestSupport
 import Testing
 
 #if canImport(FoundationEssentials)
@@ -75,7 +76,7 @@ struct StartingRightGuideTests {
         #expect(plain.port == 8080 && server.port == 9000 && server.workers == 1)
         try folder.append("{\"port\":9001}\n", to: "preferences.jsonl")
         while server.workers != 8 { await Task.yield() }
-        #expect(server.port == 9001)
+        same(server.port, 9001)
     }
 
     @Test
@@ -101,7 +102,7 @@ struct StartingRightGuideTests {
         try rehearse([.init(1) { $0.move(from: "colour", to: "color") }, .init(2) { $0[player.$volume]? *= 10 }])
         #expect(try Self.shown().contains("```\n\(output.lines[0])\n```"), "\(output.lines)")
         try run(on: store)
-        #expect(store.contents == ["color": "red", "volume": 70, "preferences.version": 2])
+        same(store.contents, ["color": "red", "volume": 70, "preferences.version": 2])
     }
 
     @Test
@@ -118,6 +119,6 @@ struct StartingRightGuideTests {
         try draft.apply()
         print(player.volume, draft.hasChanges)  // 8 false
         // end
-        #expect(output.lines == ["5 8 volume: nil → 8 (local)", "8 false"])
+        same(output.lines, ["5 8 volume: nil → 8 (local)", "8 false"])
     }
 }

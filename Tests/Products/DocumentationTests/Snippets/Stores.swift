@@ -1,5 +1,6 @@
 import Preferences
 import PreferencesTesting
+import TestSupport
 import Testing
 
 #if canImport(FoundationEssentials)
@@ -16,7 +17,7 @@ struct StoresSnippets {
         let player = PlayerPreferences(in: .layered([.arguments, .environment(prefix: "PLAYER"), shared]))
         // end
         player.volume = 3
-        #expect(shared["volume"] == 3)
+        same(shared["volume"], 3)
     }
 
     @Test
@@ -36,9 +37,9 @@ struct StoresSnippets {
             volume.value = 7
             licence.value = "free"
             try indent(in: folder).value = 2
-            #expect(PreferenceStore.standard["volume"] == 7)
-            #expect(PreferenceStore.suite("com.example.shared")["licence"] == "free")
-            #expect(try indent(in: folder).value == 2)
+            same(PreferenceStore.standard["volume"], 7)
+            same(PreferenceStore.suite("com.example.shared")["licence"], "free")
+            try same(indent(in: folder).value, 2)
         }
     }
 }

@@ -1,5 +1,6 @@
 import Preferences
 import PreferencesTesting
+import TestSupport
 import Testing
 
 struct UsingSnippets {
@@ -12,8 +13,8 @@ struct UsingSnippets {
             preferences.nickname = nil  // removes
             preferences.$volume.reset()  // as if it had never been set
             // end
-            #expect(PreferenceStore.standard.contents.keys.sorted() == ["theme", "window"])
-            #expect(preferences.window.width == 900)
+            same(PreferenceStore.standard.contents.keys.sorted(), ["theme", "window"])
+            same(preferences.window.width, 900)
         }
     }
 
@@ -37,7 +38,7 @@ struct UsingSnippets {
             // end
         }
         let shown = try Snippet.all().first { $0.name == "errors" }?.text ?? ""
-        #expect(messages.count == 2)
+        same(messages.count, 2)
         for message in messages { #expect(shown.contains("// \(message)\n")) }
     }
 
@@ -48,7 +49,7 @@ struct UsingSnippets {
         player.$volume.reset()  // the default is read again
         try player.$volume.update { $0 += 1 }  // atomic, across processes, too
         // end
-        #expect(PreferenceStore.standard.contents == ["volume": 6])
+        same(PreferenceStore.standard.contents, ["volume": 6])
     }
 
     @Test(.isolatedStores)
@@ -61,9 +62,9 @@ struct UsingSnippets {
         }
         // end
         var iterator = volumes.makeAsyncIterator()
-        #expect(await iterator.next() == 5)
+        await same(iterator.next(), 5)
         player.volume = 6
-        #expect(await iterator.next() == 6)
+        await same(iterator.next(), 6)
         task.cancel()
     }
 }

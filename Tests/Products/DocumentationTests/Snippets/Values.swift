@@ -1,5 +1,6 @@
 import Observation
 import Preferences
+import TestSupport
 import Testing
 
 #if canImport(FoundationEssentials)
@@ -126,8 +127,9 @@ struct ValuesSnippets {
         preferences.zoom = .half
         preferences.recent = [URL(filePath: "/tmp/a")]
         preferences.columns = ["a": Frame(x: 1)]
-        #expect(
-            store.contents == [
+        same(
+            store.contents,
+            [
                 "sorting": "name", "frame": ["x": 0, "y": 0], "zoom": 50, "recent": ["file:///tmp/a"],
                 "columns": ["a": ["x": 1, "y": 0]],
             ]
@@ -153,7 +155,7 @@ struct ValuesSnippets {
             print(window.width, window.$width.isSet)  // 800 false
             // end
         }
-        #expect(output.lines == (try Snippet.shownOutput(of: "three forms")))
+        try same(output.lines, Snippet.shownOutput(of: "three forms"))
     }
 
     @Test
@@ -172,7 +174,7 @@ struct ValuesSnippets {
             print(port.value ?? 0)  // 8080
             // end
         }
-        #expect(output.lines == (try Snippet.shownOutput(of: "optionals")))
+        try same(output.lines, Snippet.shownOutput(of: "optionals"))
     }
 
     @Test
@@ -193,7 +195,7 @@ struct ValuesSnippets {
         }
         print(volume.value, nickname.value ?? "-", port.value)  // 5 - 8080
         // end
-        #expect(output.lines.first == "preference \"volume\": 11 is outside 0...10; nothing was changed")
+        same(output.lines.first, "preference \"volume\": 11 is outside 0...10; nothing was changed")
         #expect(output.lines.dropFirst().elementsEqual(try Snippet.shownOutput(of: "validation")))
     }
 
@@ -205,7 +207,7 @@ struct ValuesSnippets {
 
     @Test
     func descriptionIsTheDeclarations() {
-        #expect(Columns(in: .inMemory()).$spacing.declaredDescription == "Points between two columns")
+        same(Columns(in: .inMemory()).$spacing.declaredDescription, "Points between two columns")
     }
 
     @Test
@@ -218,7 +220,7 @@ struct ValuesSnippets {
         token.value = "hunter2"
         print(token, token.value ?? "-")  // token = <redacted> (store) hunter2
         // end
-        #expect(output.lines == (try Snippet.shownOutput(of: "secrets of a declaration")))
+        try same(output.lines, Snippet.shownOutput(of: "secrets of a declaration"))
     }
 
     @Test
@@ -236,7 +238,7 @@ struct ValuesSnippets {
         // x: 0 → 40
         // {"x": 40, "y": 5}
         // end
-        #expect(output.lines == (try Snippet.shownOutput(of: "members")))
+        try same(output.lines, Snippet.shownOutput(of: "members"))
         observation.cancel()
     }
 
@@ -262,7 +264,7 @@ struct ValuesSnippets {
         // theme = light (default): ["system", "light", "dark"]
         // 5
         // end
-        #expect(output.lines == (try Snippet.shownOutput(of: "listing")))
+        try same(output.lines, Snippet.shownOutput(of: "listing"))
     }
 
     @Test
@@ -277,7 +279,7 @@ struct ValuesSnippets {
         pitt.name = "Pitt"
         print(store.names)  // ["account.1.name", "account.2.name"]
         // end
-        #expect(output.lines == (try Snippet.shownOutput(of: "scopes")))
+        try same(output.lines, Snippet.shownOutput(of: "scopes"))
     }
 
     @Test
@@ -296,7 +298,7 @@ struct ValuesSnippets {
         sorting.value = .name
         print(store["sorting"] ?? "")  // "name"
         // end
-        #expect(output.lines == (try Snippet.shownOutput(of: "aliases")))
+        try same(output.lines, Snippet.shownOutput(of: "aliases"))
     }
 
     @Test
@@ -304,7 +306,7 @@ struct ValuesSnippets {
         let mixer = MixerPreferences(in: .inMemory())
         mixer.$balance.store.issueHandler = { _ in }
         mixer.balance = 101
-        #expect(mixer.balance == 50)
+        same(mixer.balance, 50)
     }
 
     @Test
@@ -318,7 +320,7 @@ struct ValuesSnippets {
         sendReports.value = false
         print(store.names)  // ["sendReports"]
         // end
-        #expect(output.lines == (try Snippet.shownOutput(of: "former names")))
+        try same(output.lines, Snippet.shownOutput(of: "former names"))
     }
 
     @Test
@@ -338,7 +340,7 @@ struct ValuesSnippets {
         // "{\"x\":10,\"y\":0}"
         // "10,0"
         // end
-        #expect(output.lines == (try Snippet.shownOutput(of: "codings")))
+        try same(output.lines, Snippet.shownOutput(of: "codings"))
         store["c"] = "10"
         #expect(throws: PreferenceError.self) { try own.read() }
     }
@@ -348,8 +350,8 @@ struct ValuesSnippets {
         let store = PreferenceStore.inMemory()
         let dates = Preference("dates", default: [Date](), coding: .isoJSON, in: store)
         dates.value = [Date(timeIntervalSince1970: 0)]
-        #expect(store["dates"] == .data(Data(#"["1970-01-01T00:00:00Z"]"#.utf8)))
-        #expect(try dates.read() == [Date(timeIntervalSince1970: 0)])
+        same(store["dates"], .data(Data(#"["1970-01-01T00:00:00Z"]"#.utf8)))
+        try same(dates.read(), [Date(timeIntervalSince1970: 0)])
     }
 
     @Test
@@ -359,9 +361,9 @@ struct ValuesSnippets {
             default: Temperature(celsius: 20),
             in: .inMemory(["temperature": 5])
         )
-        #expect(temperature.value.celsius == 5)
+        same(temperature.value.celsius, 5)
         temperature.value = Temperature(celsius: 6.5)
-        #expect(temperature.storedValue == 6.5)
+        same(temperature.storedValue, 6.5)
     }
 
     @Test
@@ -381,7 +383,7 @@ struct ValuesSnippets {
             print(store["licence"] == nil)  // true
             // end
         }
-        #expect(output.lines == (try Snippet.shownOutput(of: "groups over stores")))
+        try same(output.lines, Snippet.shownOutput(of: "groups over stores"))
     }
 
     @Test
@@ -395,8 +397,9 @@ struct ValuesSnippets {
             let counter = Counter()
             await counter.increment()
             screen.position.x = 5
-            #expect(
-                PreferenceStore.standard.contents == [
+            same(
+                PreferenceStore.standard.contents,
+                [
                     "sorting": "date", "zoom": 50, "isFirstLaunch": false, "count": 2, "position": ["x": 5],
                 ]
             )

@@ -5,6 +5,7 @@ import Foundation
 import Preferences
 import PreferencesConfiguration
 import SystemPackage
+import TestSupport
 import Testing
 
 /// The snippets of the guide.
@@ -38,9 +39,9 @@ struct GuideTests {
         player.$theme.reset()
         print(player.theme)  // dark
         // end
-        #expect(player.theme == "dark")
-        #expect(player.$theme.source.name == "configuration")
-        #expect(player.folder == nil)
+        same(player.theme, "dark")
+        same(player.$theme.source.name, "configuration")
+        same(player.folder, nil)
     }
 
     @Test
@@ -55,7 +56,7 @@ struct GuideTests {
         let player = PlayerPreferences(in: store)
         print(player.$volume.source, player.$theme.source)  // environment default
         // end
-        #expect("\(player.$volume.source) \(player.$theme.source)" == "environment default")
+        same("\(player.$volume.source) \(player.$theme.source)", "environment default")
     }
 
     @Test
@@ -70,7 +71,7 @@ struct GuideTests {
         store["player.volume"] = 7
         print(config.int(forKey: "player.volume", default: 5))  // 7
         // end
-        #expect(config.int(forKey: "player.volume") == 7)
+        same(config.int(forKey: "player.volume"), 7)
     }
 
     @Test
@@ -82,7 +83,7 @@ struct GuideTests {
         store["player.volume"] = 99  // breaks the rule, is reported and passed over
         print(config.int(forKey: "player.volume") ?? 0)  // 5
         // end
-        #expect(config.int(forKey: "player.volume") == 5)
+        same(config.int(forKey: "player.volume"), 5)
     }
 
     @Test
@@ -98,8 +99,8 @@ struct GuideTests {
         let deployed = ConfigReader(provider: InMemoryProvider(values: ["old.PlayerVolume": 3]))
         let layer = PreferenceStore.configuration(deployed, for: OldPreferences.self) { name in ["old", name] }
         // end
-        #expect(ConfigReader(provider: provider).int(forKey: "player.volume") == 7)
-        #expect(OldPreferences(in: layer).volume == 3)
+        same(ConfigReader(provider: provider).int(forKey: "player.volume"), 7)
+        same(OldPreferences(in: layer).volume, 3)
     }
 
     @Test
@@ -122,7 +123,7 @@ struct GuideTests {
             }
         }
         // end
-        #expect(player.volume == 4)
+        same(player.volume, 4)
     }
 
     @Test
@@ -137,9 +138,9 @@ struct GuideTests {
         // PreferenceStoreProvider[2 values: account.password=<redacted>, account.token=<redacted>]
         debugPrint(provider)
         // end
-        #expect(
-            String(reflecting: provider)
-                == "PreferenceStoreProvider[2 values: account.password=<redacted>, account.token=<redacted>]"
+        same(
+            String(reflecting: provider),
+            "PreferenceStoreProvider[2 values: account.password=<redacted>, account.token=<redacted>]"
         )
         #expect(token.isSecret)
     }

@@ -3,6 +3,7 @@ import EtcdTestSupport
 import Foundation
 import Preferences
 import PreferencesEtcd
+import TestSupport
 import Testing
 
 /// The code of the guide, run on a real node if it can use the shared one.
@@ -30,7 +31,7 @@ struct GuideTests {
         try preferences.orders.update { $0 += 1 }  // atomic across all machines
         // end
         #expect(try FleetPreferences(in: .etcd(suite, configuration)).newCheckout)
-        #expect(preferences.orders.value == 1)
+        same(preferences.orders.value, 1)
     }
 
     @Test
@@ -49,8 +50,8 @@ struct GuideTests {
         ])
         // end
         try await store.load()
-        #expect(store["rateLimit"] == 3)
-        #expect(fleet.names == ["host.web-3.rateLimit"])
+        same(store["rateLimit"], 3)
+        same(fleet.names, ["host.web-3.rateLimit"])
     }
 
     // snippet: rollout
@@ -86,7 +87,7 @@ struct GuideTests {
         ] {
             try node.control("put", "\(key)/\(name)", "\(value)")
             try await eventually("no notification of \(name)") { preferences.rateLimit == value }
-            #expect(preferences.$rateLimit.source.name == source)
+            same(preferences.$rateLimit.source.name, source)
         }
         try node.control("put", "\(key)/checkout", #"{"percent":100,"seed":"checkout"}"#)
         try await eventually("no notification of the rollout") { preferences.checkout.includes(userID) }
@@ -102,7 +103,7 @@ struct GuideTests {
         try await preferences.orders.update { $0 += 1 }
         // end
         #expect(preferences.newCheckout)
-        #expect(preferences.orders.value == 1)
+        same(preferences.orders.value, 1)
     }
 
     @Test
@@ -142,7 +143,7 @@ struct GuideTests {
         }
         // end
         store["a"] = 1
-        #expect(store["a"] == 1)
+        same(store["a"], 1)
         try await eventually("the watch was never opened") { monitor.status.isConnected }
         task.cancel()
     }

@@ -4,6 +4,7 @@ import Logging
 import Preferences
 import PreferencesEtcd
 import ServiceLifecycle
+import TestSupport
 import Testing
 import UnixSignals
 
@@ -24,7 +25,7 @@ struct OperationsGuideTests {
         configuration.offlineWrites = .queueing
         // end
         let error = #expect(throws: PreferenceError.self) { try PreferenceStore.etcd("shop", configuration) }
-        #expect(error?.message.contains("/run/secrets/shop") == true)
+        same(error?.message.contains("/run/secrets/shop"), true)
     }
 
     private struct Ended: Error {}

@@ -2,6 +2,7 @@ import Foundation
 import Preferences
 import PreferencesKeyring
 import PreferencesTesting
+import TestSupport
 import Testing
 
 // The snippets of the guide *Secrets*; the keyring is in memory here, as in each test process.
@@ -27,9 +28,9 @@ struct SecretSnippets {
             // No keyring, or a locked one: nothing is stored. Keep the token for this session, and inform the user.
         }
         // end
-        #expect(account.token == "s3cr3t")
-        #expect(PreferenceStore.keyring.names == ["apiToken"])
-        #expect(PreferenceStore.standard.names == [])
+        same(account.token, "s3cr3t")
+        same(PreferenceStore.keyring.names, ["apiToken"])
+        same(PreferenceStore.standard.names, [])
     }
 
     @Test(.isolatedStores(["apiToken": "s3cr3t"]))
@@ -38,8 +39,8 @@ struct SecretSnippets {
         // snippet: moving a secret
         account.$token.migrate(from: Preference("apiToken", default: nil, in: .standard))
         // end
-        #expect(account.token == "s3cr3t")
-        #expect(PreferenceStore.standard.names == [])
+        same(account.token, "s3cr3t")
+        same(PreferenceStore.standard.names, [])
     }
 
     @Test(.isolatedStores)
@@ -49,7 +50,7 @@ struct SecretSnippets {
         let token = Preference<String?>("apiToken", default: nil, .secret, in: secrets)  // or PLAYER_APITOKEN
         // end
         token.value = "s3cr3t"
-        #expect(PreferenceStore.keyring["apiToken"] == "s3cr3t")
+        same(PreferenceStore.keyring["apiToken"], "s3cr3t")
     }
 
     @Test
@@ -58,7 +59,7 @@ struct SecretSnippets {
         let secrets = PreferenceStore.layered([.credentials, .environment(prefix: "PLAYER"), .standard])
         let token = Preference<String?>("apiToken", default: nil, .secret, in: secrets)
         // end
-        #expect(token.value == nil)
+        same(token.value, nil)
     }
 
     @Test
@@ -67,7 +68,7 @@ struct SecretSnippets {
         // snippet: secret backend
         let store = PreferenceStore(backend: vault, isSecret: true)
         // end
-        #expect(store.contents == [:])
+        same(store.contents, [:])
     }
 }
 
