@@ -165,7 +165,8 @@ let package = Package(
         .testTarget(
             name: "PreferencesTests",
             dependencies: [
-                "Preferences", "PreferencesTesting", "DurableFile", "FileTestSupport", "FaultTestSupport", "TestSupport",
+                "Preferences", "PreferencesTesting", "DurableFile", "FileTestSupport", "FaultTestSupport",
+                "TestSupport",
                 "KillWriter", "PlaceProbe", "torture",
             ],
             swiftSettings: settings
@@ -173,7 +174,8 @@ let package = Package(
         .testTarget(
             name: "PreferencesTestingTests",
             dependencies: [
-                "PreferencesTesting", "Preferences", "DurableFile", "FileTestSupport", "FaultTestSupport", "TestSupport",
+                "PreferencesTesting", "Preferences", "DurableFile", "FileTestSupport", "FaultTestSupport",
+                "TestSupport",
                 "IsolationProbe",
             ],
             swiftSettings: settings

@@ -65,7 +65,8 @@ let package = Package(
         ),
         .testTarget(
             name: "PreferencesFoundationTests",
-            dependencies: ["FileTestSupport", "TestSupport", "UserDefaultsProbe"] + preferences("PreferencesFoundation", "Preferences"),
+            dependencies: ["FileTestSupport", "TestSupport", "UserDefaultsProbe"]
+                + preferences("PreferencesFoundation", "Preferences"),
             path: "PreferencesFoundationTests",
             swiftSettings: settings
         ),

@@ -1,8 +1,9 @@
 import Foundation
-@testable import Preferences
 import Synchronization
 import TestSupport
 import Testing
+
+@testable import Preferences
 
 /// The reader in Python from the guide to the file's format, compared with the store on files that it reads or has written.
 @Suite(.enabled(if: Python.isPossible, "SKIPPED: the reader in Python needs python3"))

@@ -1,9 +1,9 @@
-@testable import DurableFile
 import Foundation
 import Preferences
 import TestSupport
 import Testing
 
+@testable import DurableFile
 @testable import PreferencesEtcd
 
 /// Tests of the JSON in the answers of etcd 3.4's gateway.

@@ -1,9 +1,9 @@
-@testable import DurableFile
 import Foundation
 import PreferencesTesting
 import TestSupport
 import Testing
 
+@testable import DurableFile
 @testable import Preferences
 @testable import PreferencesKeyring
 

@@ -1,8 +1,8 @@
-@testable import DurableFile
 import Foundation
 import TestSupport
 import Testing
 
+@testable import DurableFile
 @testable import Preferences
 @testable import PreferencesKeyring
 

@@ -1,7 +1,7 @@
-@testable import DurableFile
 import TestSupport
 import Testing
 
+@testable import DurableFile
 @testable import Preferences
 
 /// Items that the keyring locks one by one: they are unavailable, not absent.

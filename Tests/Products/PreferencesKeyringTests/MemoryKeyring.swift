@@ -1,5 +1,4 @@
 @testable import DurableFile
-
 @testable import Preferences
 @testable import PreferencesKeyring
 
