@@ -20,7 +20,7 @@ GATE := lint,prose,size,test,compile-tests,stack,tool,resolution products,interf
 	instructions,optimized-code,reading-path,torture-short apple-check,fuzz-corpus,adopt-if-changed
 ALL := lint prose size test compile-tests stack tool products interface documentation structure imports warnings instructions optimized-code \
 	reading-path torture-short resolution verify view-instructions apple-check musl-check examples example-packages fresh-clone \
-	getting-started first-snippets install-check full-tests laws torture mutants fuzz-corpus fuzz thread-sanitizer address-sanitizer \
+	getting-started first-snippets install-check full-tests laws torture mutants fuzz thread-sanitizer address-sanitizer \
 	opencombine etcd-tests service-etcd adopt-tests adopt-projects page syntax-versions benchmarks
 EXCEPT ?=
 
@@ -35,10 +35,7 @@ INTERFACES := Preferences PreferencesTesting PreferencesFoundation PreferencesKe
 # on this machine. For etcd: the product, its tests, and the code below: the contract of backends, the stores on a backend, locks and threads.
 ETCD_COVERED := Package.swift Sources/PreferencesEtcd Tests/Products/Package.swift Sources/Preferences/Preference/PreferenceSchema.swift \
 	Sources/Preferences/Preference/PreferenceSchema+Property.swift Tests/Products/PreferencesEtcdTests Tests/Products/EtcdTestSupport \
-	Tests/Products/etcd-torture \
-	Examples/Service/create-etcd-user \
-	Tool/Package.swift Tool/Sources/PrefsCommands/System Tool/Sources/PrefsCommands/Places Tool/Sources/PrefsCommands/Arguments \
-	Tool/Tests/PrefsTests/EtcdTests.swift Tool/Tests/PrefsTests/Support/EtcdServer.swift Tool/Tests/PrefsTests/Transcripts/Etcd \
+	Tests/Products/etcd-torture Tests/TestSupport Tests/FileTestSupport Examples/Service/create-etcd-user \
 	Sources/PreferencesTesting/Contract Sources/Preferences/Contents Sources/Preferences/Backends Sources/Preferences/Delivery \
 	Sources/Preferences/Stores Sources/DurableFile/Locks Sources/DurableFile/Threads Sources/CDurableFile
 ADOPT_COVERED := Adopt Scripts/interfaces/Preferences.txt
@@ -149,7 +146,8 @@ reading-path:
 # The experiments with the file store, with a tenth of their rounds; also checks that the mutants still apply to the sources.
 torture-short:
 	Evidence/Torture/mutants --fit
-	$(SWIFT) run -c release torture short
+	$(SWIFT) build -c release --product torture
+	.build/release/torture short
 
 # A client resolves only the packages that its traits need.
 resolution:
@@ -159,7 +157,7 @@ adopt-if-changed:
 	Scripts/run-if-changed adopt Scripts/test-adopt $(ADOPT_COVERED)
 
 etcd-if-changed:
-	Scripts/run-if-changed etcd Scripts/check-etcd $(ETCD_COVERED)
+	Scripts/run-if-changed etcd Scripts/test-etcd $(ETCD_COVERED)
 
 # The products beside `Preferences`, without etcd's servers; the documents; the macros' expansions and what their users compile.
 products:
@@ -248,7 +246,8 @@ first-snippets:
 
 # The experiments with the file store; `swift run -c release torture` prints how to run a single one for longer.
 torture:
-	$(SWIFT) run -c release torture all
+	$(SWIFT) build -c release --product torture
+	.build/release/torture all
 
 # The experiments detect the removal of each safeguard.
 mutants:
@@ -276,7 +275,8 @@ opencombine:
 # Stores on real clusters of etcd, with the trait Etcd. The experiments accept a count, and `fire` also a seed:
 # `Scripts/package run Tests/Products etcd-torture fire 10000 42`.
 etcd-tests:
-	Scripts/run-if-changed --always etcd Scripts/check-etcd $(ETCD_COVERED)
+	Scripts/run-if-changed --always etcd Scripts/test-etcd $(ETCD_COVERED)
+	Scripts/check-etcd
 
 # The example of a service reads a fleet from etcd, with the trait Etcd.
 service-etcd:

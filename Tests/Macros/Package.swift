@@ -21,7 +21,7 @@ let package = Package(
     platforms: [.macOS(.v15)],
     dependencies: [.package(url: "https://github.com/swiftlang/swift-syntax.git", "600.0.0"..<"700.0.0")],
     targets: [
-        // The sources of the plugin, through a symlink, as a package can't vend a macro's target.
+        // The sources of the plugin, through a link, as a package can't vend a macro's target.
         .macro(
             name: "Plugin",
             dependencies: syntax(

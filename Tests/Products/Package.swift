@@ -45,7 +45,7 @@ let package = Package(
         .package(url: "https://github.com/swift-server/swift-service-lifecycle.git", from: "2.6.0"),
     ],
     targets: [
-        // Also the root package's: through symlinks.
+        // Those of the root package, through links.
         .target(name: "FileTestSupport", path: "FileTestSupport", swiftSettings: settings),
         .target(name: "TestSupport", path: "TestSupport", swiftSettings: settings),
         .target(name: "KeyringTestSupport", path: "KeyringTestSupport", swiftSettings: settings),
