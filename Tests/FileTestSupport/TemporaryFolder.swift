@@ -61,8 +61,10 @@ extension TemporaryFolder {
     package func overwrite(_ name: String, with text: String) throws { try write(text, to: name, mode: "r+") }
 
     private func write(_ text: String, to name: String, mode: String) throws {
-        guard let file = fopen(path(name), mode) else { throw CocoaError(.fileNoSuchFile) }
+        guard let file = fopen(path(name), mode) else { throw UnwritableFile(path: path(name)) }
         defer { fclose(file) }
-        guard fputs(text, file) >= 0, fflush(file) == 0 else { throw CocoaError(.fileWriteUnknown) }
+        guard fputs(text, file) >= 0, fflush(file) == 0 else { throw UnwritableFile(path: path(name)) }
     }
+
+    private struct UnwritableFile: Error { let path: String }
 }

@@ -8,18 +8,25 @@ internal import Foundation
 
 extension PreferenceBackendContract {
     /// Values of each type: ordinary, empty, extreme, and those that look like other values.
-    static let exampleValues: [PropertyListValue] =
-        [.boolean(true), .boolean(false)]
-        + [0, 1, -1, 1 << 53 + 1, .max, .min].map { .integer($0) }
-        + [UInt64(Int64.max) + 1, .max].map { .unsigned($0) }
-        + reals.map { .real($0) }
-        + texts.map { .string($0) }
-        + [Data(), Data([0]), Data(0...255), Data(repeating: 0xFF, count: 100_000)].map { .data($0) }
-        + dates.map { .date(Date(timeIntervalSinceReferenceDate: $0)) }
-        + [.array([]), .dictionary([:]), .array([[], [:], "", .array([.boolean(false), 0, .real(0)])])]
-        + [
-            .dictionary(["": "", "$data": "AA==", "$real": ["$date": 1], "null": [:], "a.b": .data(Data([1]))]), nested,
-        ]
+    static let exampleValues: [PropertyListValue] = {
+        // One expression of all takes seconds to type-check.
+        let integers: [Int64] = [0, 1, -1, 1 << 53 + 1, .max, .min]
+        let unsigned: [UInt64] = [UInt64(Int64.max) + 1, .max]
+        let data: [Data] = [Data(), Data([0]), Data(0...255), Data(repeating: 0xFF, count: 100_000)]
+        var values: [PropertyListValue] = [.boolean(true), .boolean(false)]
+        values += integers.map { .integer($0) }
+        values += unsigned.map { .unsigned($0) }
+        values += reals.map { .real($0) }
+        values += texts.map { .string($0) }
+        values += data.map { .data($0) }
+        values += dates.map { .date(Date(timeIntervalSinceReferenceDate: $0)) }
+        values += [.array([]), .dictionary([:]), .array([[], [:], "", .array([.boolean(false), 0, .real(0)])])]
+        values.append(
+            .dictionary(["": "", "$data": "AA==", "$real": ["$date": 1], "null": [:], "a.b": .data(Data([1]))])
+        )
+        values.append(nested)
+        return values
+    }()
 
     /// Pairs of values that some formats confuse.
     static let unequalPairs: [(PropertyListValue, PropertyListValue)] = [
