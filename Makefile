@@ -19,7 +19,7 @@ SOURCES := Package.swift Sources Tests Examples/Package.swift Examples/Sources E
 GATE := lint,prose,size,test,compile-tests,stack,tool,resolution products,interface,documentation,etcd-if-changed verify,examples \
 	instructions,optimized-code,reading-path,torture-short apple-check,fuzz-corpus,adopt-if-changed
 ALL := lint prose size test compile-tests stack tool products interface documentation structure imports warnings instructions optimized-code \
-	reading-path torture-short resolution verify view-instructions apple-check musl-check examples example-packages fresh-clone \
+	reading-path torture-short resolution verify view-instructions apple-check other-platforms musl-check examples example-packages fresh-clone \
 	getting-started first-snippets install-check full-tests laws torture mutants fuzz thread-sanitizer address-sanitizer \
 	opencombine etcd-tests service-etcd adopt-tests adopt-projects page syntax-versions benchmarks
 EXCEPT ?=
@@ -44,7 +44,7 @@ ADOPT_COVERED := Adopt Scripts/interfaces/Preferences.txt
 	etcd-if-changed adopt-if-changed adopt-tests adopt-projects page documentation syntax-versions benchmarks opencombine thread-sanitizer \
 	address-sanitizer getting-started first-snippets laws install-check install release-tool uninstall debian-package \
 	lint prose size test compile-tests interface imports stack structure instructions optimized-code reading-path torture-short resolution products verify view-instructions \
-	tool apple-check musl-check examples example-packages fuzz-corpus mac
+	tool apple-check other-platforms musl-check examples example-packages fuzz-corpus mac
 
 quick: lint build test
 	Scripts/check-warnings .build
@@ -179,9 +179,9 @@ tool:
 	Scripts/package test Tool
 	Scripts/check-install --layout
 
-# Type-checks the sources for macOS, iOS, tvOS, watchOS and visionOS without their SDKs, and the tests for macOS.
+# Type-checks the sources for macOS and iOS without their SDKs, and the tests for macOS; `other-platforms` has the other systems.
 apple-check:
-	Evidence/Verify/apple-check
+	Evidence/Verify/apple-check macOS iOS
 
 # The examples that need traits are tested with the products.
 examples:
@@ -203,6 +203,10 @@ mac:
 musl-check:
 	Scripts/package build Tool
 	Evidence/Verify/musl-check
+
+# Type-checks the sources for tvOS, watchOS and visionOS.
+other-platforms:
+	Evidence/Verify/apple-check tvOS watchOS visionOS
 
 # The page of `prefs serve` in a headless Chromium; `Scripts/check-page --screenshots` creates the guide's pictures.
 page:
