@@ -1,3 +1,4 @@
+import FileTestSupport
 import TestSupport
 import Testing
 

@@ -1,3 +1,5 @@
+import FileTestSupport
+
 @testable import Preferences
 
 #if canImport(FoundationEssentials)

@@ -1,3 +1,4 @@
+import FileTestSupport
 import PreferencesTesting
 
 @testable import Preferences
