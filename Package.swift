@@ -167,7 +167,7 @@ let package = Package(
             dependencies: [
                 "Preferences", "PreferencesTesting", "DurableFile", "FileTestSupport", "FaultTestSupport",
                 "TestSupport",
-                "KillWriter", "PlaceProbe", "torture",
+                "KillWriter", "PlaceProbe", "torture", "laws",
             ],
             swiftSettings: settings
         ),
@@ -198,6 +198,13 @@ let package = Package(
             name: "torture",
             dependencies: ["Preferences", "PreferencesKeyring", "DurableFile", "KeyringTestSupport"],
             path: "Evidence/Torture/Sources",
+            swiftSettings: settings
+        ),
+        // The laws over random sequences of calls; in this package because they also use its internal modules.
+        .executableTarget(
+            name: "laws",
+            dependencies: ["Preferences", "PreferencesTesting", "DurableFile", "FileTestSupport"],
+            path: "Evidence/Laws",
             swiftSettings: settings
         ),
     ] + appleTests,

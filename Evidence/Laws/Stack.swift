@@ -1,11 +1,11 @@
+import DurableFile
 import FileTestSupport
+import Preferences
 import PreferencesTesting
-
-@testable import Preferences
 
 /// A stack of layers that a seed makes, and what the laws say of it: a sequential model, which knows nothing of slots, locks, turns and
 /// candidates.
-struct LawStack {
+struct Stack {
     /// A store with values of its own, in memory, whose next change can be made to fail.
     struct Base {
         let store: PreferenceStore
@@ -76,7 +76,7 @@ struct LawStack {
 }
 
 /// A preference of the stack, as the model sees it: values are texts.
-struct LawSubject: Sendable {
+struct Subject: Sendable {
     let name: String
     let formerNames: [String]
     let defaultText: String
@@ -93,8 +93,8 @@ struct LawSubject: Sendable {
     let reset: @Sendable () -> Void
     /// Returns the texts of the values of a sequence.
     let updates: @Sendable () -> any AsyncIteratorProtocol
-    /// Calls with the texts of the old and the new value.
-    let observe: @Sendable (PreferenceTiming, @escaping @Sendable (String, String) -> Void) -> PreferenceObservation
+    /// Adds each change of the value to those that were seen.
+    let observe: @Sendable (PreferenceTiming, SeenChanges) -> PreferenceObservation
 
     init<Value: Sendable>(
         _ preference: Preference<Value>,
@@ -129,7 +129,7 @@ struct LawSubject: Sendable {
         readInTransaction = { "\($0[preference])" }
         reset = { preference.reset() }
         updates = { preference.updates.map { "\($0)" }.makeAsyncIterator() }
-        observe = { timing, body in preference.observe(at: timing) { body("\($0.old)", "\($0.new)") } }
+        observe = { timing, seen in preference.observe(at: timing) { seen.add("\($0.old)", "\($0.new)") } }
     }
 
     /// Sets a value in any form; returns its text.
@@ -138,7 +138,7 @@ struct LawSubject: Sendable {
     }
 
     /// Returns the text of the value that a stack shows, by the first law.
-    func shown(in contents: [[String: PropertyListValue]], _ parts: some Sequence<LawStack.Part>) -> String {
+    func shown(in contents: [[String: PropertyListValue]], _ parts: some Sequence<Stack.Part>) -> String {
         for part in parts {
             for name in [name] + formerNames {
                 guard let stored = contents[part.base][part.prefix + name] else { continue }
@@ -150,7 +150,7 @@ struct LawSubject: Sendable {
     }
 
     /// Returns the strongest stored form of a stack if it is a dictionary, which Observation compares without decoding it.
-    func dictionary(in contents: [[String: PropertyListValue]], _ parts: some Sequence<LawStack.Part>)
+    func dictionary(in contents: [[String: PropertyListValue]], _ parts: some Sequence<Stack.Part>)
         -> PropertyListValue?
     {
         for part in parts {
@@ -163,10 +163,65 @@ struct LawSubject: Sendable {
         return nil
     }
 
+    private struct Frame: Codable, CustomStringConvertible {
+        var x = 7
+        var width = 8
+
+        var description: String { "\(x) × \(width)" }
+    }
+
+    /// Creates one of each kind: with a rule, an optional, with members, and with former names.
+    static func all(in store: PreferenceStore) -> [Subject] {
+        @Sendable func integer(_ stored: PropertyListValue) -> Int64? {
+            if case .integer(let value) = stored { value } else { nil }
+        }
+        return [
+            Subject(Preference("a", default: 5, .range(0...9), in: store), values: [0, 3, 5, 8]) { stored in
+                integer(stored).flatMap { (0...9).contains($0) ? "\($0)" : nil }
+            },
+            Subject(Preference<Int?>("b", in: store), values: [nil, 3, 8]) { stored in
+                integer(stored).map { String(describing: Optional(Int($0))) }
+            },
+            Subject(
+                Preference("c", default: Frame(), in: store),
+                values: [Frame(), Frame(x: 1, width: 2), Frame(x: 3, width: 2)]
+            ) {
+                guard case .dictionary(let members) = $0 else { return nil }
+                let (x, width) = (members["x"].flatMap(integer), members["width"].flatMap(integer))
+                return "\(Frame(x: x.map { Int($0) } ?? 7, width: width.map { Int($0) } ?? 8))"
+            },
+            Subject(
+                Preference("d", default: "none", .formerly("e", "f"), in: store),
+                formerly: ["e", "f"],
+                values: ["none", "text", "new"]
+            ) { if case .string(let text) = $0 { text } else { nil } },
+        ]
+    }
+
     /// The forms that other programs store under the preference's names.
     static let forms: [PropertyListValue?] = [
         nil, 0, 3, 9, 11, "text", "other", ["x": 1, "width": 2], ["x": 1], ["width": "wide", "extra": 4],
         ["x": 3, "width": 2, "extra": 5],
         ["$unset": true], true, [1],
     ]
+}
+
+/// The changes that an observer has received, in order.
+final class SeenChanges: Sendable {
+    private let changes = Lock<[String]>([])
+
+    func add(_ old: String, _ new: String) { changes.withLock { $0.append("\(old) → \(new)") } }
+
+    /// Checks that exactly one change was received if the values differ, and none otherwise.
+    func requireOnly(_ old: String, _ new: String, _ context: @autoclosure () -> String) throws(Violation) {
+        try require(drain(), equals: old == new ? [] : ["\(old) → \(new)"], context())
+    }
+
+    /// Removes the changes and returns them.
+    func drain() -> [String] {
+        changes.withLock { changes in
+            defer { changes = [] }
+            return changes
+        }
+    }
 }

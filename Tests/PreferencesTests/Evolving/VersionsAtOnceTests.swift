@@ -1,0 +1,53 @@
+import Testing
+
+@testable import Preferences
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+struct VersionsAtOnceTests {
+    private struct Old: Codable {
+        var x = 0, y = 0
+        var note: String?
+    }
+
+    private struct New: Codable {
+        var x = 0, z = 5
+        var names = ["x": 1]
+    }
+
+    /// Sets at once, by programs of both versions, over one store and, as two processes do, over one file: members that only one of them
+    /// knows have its last value.
+    @Test(arguments: [nil, .memory, .file, .layered] as [StoreKind?])
+    func programsOfTwoVersionsAtOnceLoseNothing(kind: StoreKind?) async throws {
+        guard let kind else {
+            return try await withTemporaryFolder { folder in
+                let path = folder.appending(path: "shared.jsonl").path
+                try await setAtOnce(
+                    [0, 1].map { _ in PreferenceStore(backend: FileBackend(path: path, watcher: nil)) }
+                )
+            }
+        }
+        try await kind.withStore { store in try await setAtOnce([store, store]) }
+    }
+
+    private func setAtOnce(_ stores: [PreferenceStore]) async throws {
+        for store in stores { store.issueHandler = { _ in } }
+        try await stores[0].write(["later": ["a": 1]], for: "value")
+        await onThreads(2) { thread in
+            if thread == 0 {
+                let old = Preference("value", default: Old(), in: stores[0])
+                for number in 1...50 { old[\.y].value = number }
+            } else {
+                let new = Preference("value", default: New(), in: stores[1])
+                for number in 1...50 { new.value.z = number }
+            }
+        }
+        try await stores[0].refresh()
+        let value = stores[0]["value"]
+        #expect(value?[member: "y"] == 50 && value?[member: "z"] == 50 && value?[member: "later"] == ["a": 1])
+    }
+}
