@@ -12,14 +12,14 @@ SOURCES := Package.swift Sources Tests Examples/Package.swift Examples/Sources E
 	Tool/Package.swift Tool/Sources Tool/Tests Adopt/Package.swift Adopt/Sources Adopt/Tests \
 	Evidence/Verify/Package.swift Evidence/Verify/Sources/SwiftUIStandIn Evidence/Verify/Sources/SecurityStandIn \
 	Evidence/Verify/Sources/ViewOperations Evidence/Verify/Tests Evidence/Verify/AppleCheck/Planted \
-	Evidence/Torture/Sources \
+	Evidence/Torture/Sources Evidence/Laws \
 	Evidence/Benchmarks/Package.swift Evidence/Benchmarks/Sources Evidence/Benchmarks/Operations Evidence/Benchmarks/Tests
 
 # Lanes of checks, two at a time; checks that share a build folder are one lane, joined by commas. EXCEPT leaves checks out.
 GATE := lint,prose,size,test,compile-tests,stack,tool,resolution products,interface,documentation,etcd-if-changed verify,examples \
-	instructions,optimized-code,reading-path,torture-short apple-check,fuzz-corpus,adopt-if-changed
+	instructions,optimized-code,reading-path,torture-short,laws-short apple-check,fuzz-corpus,adopt-if-changed
 ALL := lint prose size test compile-tests stack tool products interface documentation structure imports warnings instructions optimized-code \
-	reading-path torture-short resolution verify view-instructions apple-check other-platforms musl-check examples example-packages fresh-clone \
+	reading-path torture-short laws-short resolution verify view-instructions apple-check other-platforms musl-check examples example-packages fresh-clone \
 	getting-started first-snippets install-check full-tests laws torture mutants fuzz thread-sanitizer address-sanitizer \
 	opencombine etcd-tests service-etcd adopt-tests adopt-projects page syntax-versions benchmarks
 EXCEPT ?=
@@ -43,7 +43,7 @@ ADOPT_COVERED := Adopt Scripts/interfaces/Preferences.txt
 .PHONY: quick check check-all format record-interface build build-products warnings fresh-clone full-tests torture mutants fuzz etcd-tests service-etcd \
 	etcd-if-changed adopt-if-changed adopt-tests adopt-projects page documentation syntax-versions benchmarks opencombine thread-sanitizer \
 	address-sanitizer getting-started first-snippets laws install-check install release-tool uninstall debian-package \
-	lint prose size test compile-tests interface imports stack structure instructions optimized-code reading-path torture-short resolution products verify view-instructions \
+	lint prose size test compile-tests interface imports stack structure instructions optimized-code reading-path torture-short laws-short resolution products verify view-instructions \
 	tool apple-check other-platforms musl-check examples example-packages fuzz-corpus mac
 
 quick: lint build test
@@ -149,6 +149,11 @@ torture-short:
 	$(SWIFT) build -c release --product torture
 	.build/release/torture short
 
+# The laws over 1,000 random sequences of calls; `laws` checks 20,000.
+laws-short:
+	$(SWIFT) build -c release --product laws
+	.build/release/laws all 1000
+
 # A client resolves only the packages that its traits need.
 resolution:
 	Scripts/check-resolution
@@ -236,13 +241,14 @@ getting-started:
 install-check:
 	Scripts/check-install
 
-# All random rounds and all faults; those of the laws are `laws`, in a release build.
+# All random rounds and all faults.
 full-tests:
-	FULL_TESTS=1 $(SWIFT) test --skip LawTests
+	FULL_TESTS=1 $(SWIFT) test
 
-# All seeds of the laws, in a release build.
+# `.build/release/laws` prints how to check a single law, or from another seed.
 laws:
-	FULL_TESTS=1 $(SWIFT) test -c release -Xswiftc -enable-testing --scratch-path .build/laws --filter LawTests
+	$(SWIFT) build -c release --product laws
+	.build/release/laws all 20000
 
 # The first snippet of the README and of each guide, in an empty package.
 first-snippets:
