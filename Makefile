@@ -12,7 +12,7 @@ SOURCES := Package.swift Sources Tests Examples/Package.swift Examples/Sources E
 	Tool/Package.swift Tool/Sources Tool/Tests Adopt/Package.swift Adopt/Sources Adopt/Tests \
 	Evidence/Verify/Package.swift Evidence/Verify/Sources/SwiftUIStandIn Evidence/Verify/Sources/SecurityStandIn \
 	Evidence/Verify/Sources/ViewOperations Evidence/Verify/Tests Evidence/Verify/AppleCheck/Planted \
-	Evidence/Torture/Sources Evidence/Laws \
+	Evidence/Torture/Sources Evidence/Torture/Etcd Evidence/Laws \
 	Evidence/Benchmarks/Package.swift Evidence/Benchmarks/Sources Evidence/Benchmarks/Operations Evidence/Benchmarks/Tests
 
 # Lanes of checks, two at a time; checks that share a build folder are one lane, joined by commas. EXCEPT leaves checks out.
@@ -35,7 +35,7 @@ INTERFACES := Preferences PreferencesTesting PreferencesFoundation PreferencesKe
 # on this machine. For etcd: the product, its tests, and the code below: the contract of backends, the stores on a backend, locks and threads.
 ETCD_COVERED := Package.swift Sources/PreferencesEtcd Tests/Products/Package.swift Sources/Preferences/Preference/PreferenceSchema.swift \
 	Sources/Preferences/Preference/PreferenceSchema+Property.swift Tests/Products/PreferencesEtcdTests Tests/Products/EtcdTestSupport \
-	Tests/Products/etcd-torture Tests/TestSupport Tests/FileTestSupport Examples/Service/create-etcd-user \
+	Evidence/Torture/Etcd Tests/TestSupport Tests/FileTestSupport Examples/Service/create-etcd-user \
 	Sources/PreferencesTesting/Contract Sources/Preferences/Contents Sources/Preferences/Backends Sources/Preferences/Delivery \
 	Sources/Preferences/Stores Sources/DurableFile/Locks Sources/DurableFile/Threads Sources/CDurableFile
 ADOPT_COVERED := Adopt Scripts/interfaces/Preferences.txt

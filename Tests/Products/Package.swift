@@ -6,13 +6,13 @@ import PackageDescription
 
 let traits = ["ArgumentParser", "Configuration", "Etcd", "Macros"]
 
-let settings: [SwiftSetting] =
-    [
-        .enableUpcomingFeature("ExistentialAny"),
-        .enableUpcomingFeature("MemberImportVisibility"),
-        .enableUpcomingFeature("InternalImportsByDefault"),
-        .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
-    ] + traits.map { .define($0) }
+let features: [SwiftSetting] = [
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+]
+let settings = features + traits.map { .define($0) }
 
 func preferences(_ names: String...) -> [Target.Dependency] {
     names.map { .product(name: $0, package: "swift-preferences") }
@@ -144,12 +144,14 @@ let package = Package(
             dependencies: preferences("PreferencesArgumentParser", "Preferences") + [
                 .product(name: "ArgumentParser", package: "swift-argument-parser")
             ],
-            path: "Examples/notes"
+            path: "Examples/notes",
+            swiftSettings: features
         ),
         .testTarget(
             name: "NotesTests",
             dependencies: ["notes"] + preferences("PreferencesArgumentParser"),
-            path: "Examples/NotesTests"
+            path: "Examples/NotesTests",
+            swiftSettings: features
         ),
         .executableTarget(
             name: "greeter",
@@ -159,9 +161,15 @@ let package = Package(
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "Metrics", package: "swift-metrics"),
             ],
-            path: "Examples/greeter"
+            path: "Examples/greeter",
+            swiftSettings: features
         ),
-        .testTarget(name: "GreeterTests", dependencies: ["greeter"], path: "Examples/GreeterTests"),
+        .testTarget(
+            name: "GreeterTests",
+            dependencies: ["greeter"],
+            path: "Examples/GreeterTests",
+            swiftSettings: features
+        ),
         // The code in README.md and the guides, compiled and run.
         .testTarget(
             name: "DocumentationTests",
