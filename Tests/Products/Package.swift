@@ -161,15 +161,9 @@ let package = Package(
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "Metrics", package: "swift-metrics"),
             ],
-            path: "Examples/greeter",
-            swiftSettings: features
+            path: "Examples/greeter"
         ),
-        .testTarget(
-            name: "GreeterTests",
-            dependencies: ["greeter"],
-            path: "Examples/GreeterTests",
-            swiftSettings: features
-        ),
+        .testTarget(name: "GreeterTests", dependencies: ["greeter"], path: "Examples/GreeterTests"),
         // The code in README.md and the guides, compiled and run.
         .testTarget(
             name: "DocumentationTests",
