@@ -63,6 +63,7 @@ let package = Package(
     platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
     products: [
         .library(name: "Preferences", targets: ["Preferences"]),
+        .library(name: "PreferencesEditing", targets: ["PreferencesEditing"]),
         .library(name: "PreferencesTesting", targets: ["PreferencesTesting"]),
         .library(name: "PreferencesKeyring", targets: ["PreferencesKeyring"]),
         .library(name: "PreferencesFoundation", targets: ["PreferencesFoundation"]),
@@ -105,6 +106,7 @@ let package = Package(
             resources: privacyManifest.resources,
             swiftSettings: settings
         ),
+        .target(name: "PreferencesEditing", dependencies: ["Preferences", "DurableFile"], swiftSettings: settings),
         .target(
             name: "PreferencesTesting",
             dependencies: ["Preferences", "DurableFile"],
@@ -165,8 +167,8 @@ let package = Package(
         .testTarget(
             name: "PreferencesTests",
             dependencies: [
-                "Preferences", "PreferencesTesting", "DurableFile", "FileTestSupport", "FaultTestSupport",
-                "TestSupport",
+                "Preferences", "PreferencesEditing", "PreferencesTesting", "DurableFile", "FileTestSupport",
+                "FaultTestSupport", "TestSupport",
                 "KillWriter", "PlaceProbe", "torture",
             ],
             swiftSettings: settings

@@ -37,6 +37,11 @@ let package = Package(
             exclude: ["PrivacyInfo.xcprivacy"],
             swiftSettings: standIns
         ),
+        .target(
+            name: "PreferencesEditing",
+            dependencies: ["Preferences", "DurableFile", "SwiftUIStandIn"],
+            swiftSettings: standIns
+        ),
         .target(name: "SecurityStandIn", swiftSettings: settings),
         .target(
             name: "PreferencesKeyring",
@@ -56,8 +61,9 @@ let package = Package(
         .testTarget(
             name: "VerifyTests",
             dependencies: [
-                "Preferences", "PreferencesTesting", "PreferencesKeyring", "DurableFile", "PlayerApp", "SwiftUIStandIn",
-                "SecurityStandIn", combine,
+                "Preferences", "PreferencesEditing", "PreferencesTesting", "PreferencesKeyring", "DurableFile",
+                "PlayerApp",
+                "SwiftUIStandIn", "SecurityStandIn", combine,
             ],
             swiftSettings: standIns
         ),

@@ -52,7 +52,7 @@ let package = Package(
         .testTarget(
             name: "PreferencesKeyringTests",
             dependencies: ["FileTestSupport", "TestSupport", "KeyringTestSupport", "KeyringProbe"]
-                + preferences("PreferencesKeyring", "Preferences", "PreferencesTesting"),
+                + preferences("PreferencesKeyring", "Preferences", "PreferencesEditing", "PreferencesTesting"),
             path: "PreferencesKeyringTests",
             swiftSettings: settings
         ),
@@ -165,7 +165,8 @@ let package = Package(
         // The code in README.md and the guides, compiled and run.
         .testTarget(
             name: "DocumentationTests",
-            dependencies: ["FileTestSupport", "TestSupport"] + preferences("Preferences", "PreferencesTesting"),
+            dependencies: ["FileTestSupport", "TestSupport"]
+                + preferences("Preferences", "PreferencesEditing", "PreferencesTesting"),
             path: "DocumentationTests",
             swiftSettings: settings
         ),

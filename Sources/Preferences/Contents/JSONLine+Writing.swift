@@ -109,7 +109,7 @@ extension JSONLine {
     }
 
     /// Appends a value alone, including its tags. If this throws, `bytes` is unchanged.
-    static func writeValue(_ value: PropertyListValue, to bytes: inout [UInt8]) throws(PreferenceError) {
+    package static func writeValue(_ value: PropertyListValue, to bytes: inout [UInt8]) throws(PreferenceError) {
         try append(to: &bytes) { (bytes, limit) throws(PreferenceError) in
             try appendValue(value, nesting: 0, to: &bytes, limit: limit)
         }
@@ -142,7 +142,7 @@ extension JSONLine {
 
     /// Throws if a line of the changes can't be written; cheap for small changes.
     @inline(__always)
-    static func check(_ changes: ValueChanges) throws(PreferenceError) {
+    package static func check(_ changes: ValueChanges) throws(PreferenceError) {
         if case .one(let name, let value) = changes, 1...1000 ~= name.utf8.count, value?.isShort ?? true { return }
         try checkEach(changes)
     }

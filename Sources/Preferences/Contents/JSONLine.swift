@@ -17,7 +17,7 @@
 ///
 /// A number without fraction and exponent is an integer if it fits 64 bits. Every other number is a real: `1e3` and `-0.0` are
 /// reals, but `-0` is the integer 0. If a key occurs twice, the last value is used.
-enum JSONLine {
+package enum JSONLine {
     /// The maximum nesting of arrays and dictionaries in a value, not counting tags and the line's own object.
     static let maximumNesting = 128
     /// The maximum length of a line in bytes, without its newline. Functions have a parameter for it, so that tests need no
@@ -64,7 +64,7 @@ enum JSONLine {
     }
 
     /// Reads a value alone, including its tags, with only white space around it.
-    static func readValue(_ bytes: UnsafeRawBufferPointer, isStrict: Bool = false) throws(JSONLineError)
+    package static func readValue(_ bytes: UnsafeRawBufferPointer, isStrict: Bool = false) throws(JSONLineError)
         -> PropertyListValue
     {
         var reader = JSONReader(bytes)
@@ -93,7 +93,7 @@ enum JSONLine {
 }
 
 /// The reason why a line can't be read.
-struct JSONLineError: Error, Equatable {
+package struct JSONLineError: Error, Equatable {
     enum Kind {
         /// The line is invalid, whatever follows it.
         case damaged
@@ -105,13 +105,13 @@ struct JSONLineError: Error, Equatable {
 
     let kind: Kind
     /// The reason, for use after the line's number.
-    let reason: String
+    package let reason: String
     /// The offset in the line, in bytes.
     let offset: Int
 }
 
 extension JSONLineError: CustomStringConvertible {
-    var description: String { "\(reason), at byte \(offset)" }
+    package var description: String { "\(reason), at byte \(offset)" }
 }
 
 /// The reals that JSON can't express, with their words in a tag.

@@ -42,7 +42,7 @@ public struct PreferenceStoreChange: Sendable {
     /// The names whose values descriptions hide.
     private let secretNames: Set<String>
 
-    init(
+    package init(
         names: Set<String>,
         old: [String: PropertyListValue],
         new: [String: PropertyListValue],

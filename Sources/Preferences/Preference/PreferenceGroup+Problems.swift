@@ -60,7 +60,7 @@ extension PreferenceProblems: CustomStringConvertible, LocalizedError {
 }
 
 /// The consequence of a problem, as its message says it.
-enum ProblemOutcome {
+package enum ProblemOutcome {
     /// The next usable value or the default is read.
     case read
     /// The last valid state stays in use.
@@ -120,7 +120,7 @@ extension DeclaredPreference {
 }
 
 extension Preference {
-    func problems(
+    package func problems(
         in candidates: StoredCandidates,
         of core: StoreCore,
         _ outcome: ProblemOutcome
@@ -172,7 +172,7 @@ extension PreferenceError {
 }
 
 /// Returns the type of the values that aren't nil.
-func wrappedType<Value>(of type: Value.Type) -> Any.Type {
+package func wrappedType<Value>(of type: Value.Type) -> Any.Type {
     (type as? any _OptionalPreferenceValue.Type)?.wrappedType ?? type
 }
 

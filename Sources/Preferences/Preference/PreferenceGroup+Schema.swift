@@ -295,7 +295,7 @@ extension AnyPreference {
     }
 
     /// Whether controls edit the form that the type has by itself, whichever coding stores it.
-    var isEditedAsItself: Bool {
+    package var isEditedAsItself: Bool {
         StoredType.isSimple((valueType as? any _OptionalPreferenceValue.Type)?.wrappedType ?? valueType)
     }
 }

@@ -91,7 +91,7 @@ final class Rule<Value: Sendable>: AnyRule, @unchecked Sendable {  // immutable
 }
 
 /// The options of one declaration, combined; all copies of the preference share it.
-final class DeclaredOptions: Sendable {
+package final class DeclaredOptions: Sendable {
     /// One option of a declaration.
     enum Option: Sendable {
         case rule(AnyRule)
@@ -110,7 +110,7 @@ final class DeclaredOptions: Sendable {
     let title: String?
     let section: String?
     /// The advice for a deprecated preference, such as "set volume".
-    let deprecation: String?
+    package let deprecation: String?
     let isSecret: Bool
     let isRequired: Bool
     let short: Character?

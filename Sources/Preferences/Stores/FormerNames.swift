@@ -5,7 +5,7 @@ internal import Synchronization
 ///
 /// A declaration only records its former names. The next use of the store checks them: one that is the name, or a former name, of
 /// another preference is ignored.
-struct FormerNames: Sendable {
+package struct FormerNames: Sendable {
     /// A former name of a preference.
     struct Pair: Hashable, Sendable {
         let former: String

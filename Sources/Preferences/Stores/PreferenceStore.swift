@@ -5,7 +5,7 @@ internal import DurableFile
 /// All members may be used on any thread. A store is loaded at its first read or write. A write is visible to every reader in the
 /// process before it returns, and observers are called without a lock held.
 public final class PreferenceStore: Sendable {
-    let core: StoreCore
+    package let core: StoreCore
     /// The store's replacement inside `withIsolatedStores`; nil if the store isn't shared, so that it is never replaced.
     let replacement: StoreReplacement?
     /// The scopes in use, by their prefixes.
@@ -65,7 +65,7 @@ public final class PreferenceStore: Sendable {
     /// - Parameters:
     ///   - keepsChecks: Whether values are checked again before they are stored; see `DeclaredChecks`.
     ///   - target: The store whose values the layers are copies of.
-    init(
+    package init(
         like store: PreferenceStore,
         keepsChecks: Bool = false,
         target: PreferenceStore? = nil,
@@ -210,7 +210,7 @@ public final class PreferenceStore: Sendable {
     }
 
     /// The store's layers, for use in another store.
-    var asLayers: [Layer] {
+    package var asLayers: [Layer] {
         core.layers.layers.map { layer in
             var layer = layer
             layer.owner = self
@@ -220,7 +220,7 @@ public final class PreferenceStore: Sendable {
 }
 
 /// The replacement of a shared store inside `withIsolatedStores`.
-enum StoreReplacement: Sendable {
+package enum StoreReplacement: Sendable {
     /// A new store in memory; if it replaces the standard store, with the contents that the scope was opened with.
     case memory(isStandard: Bool, isSecret: Bool = false)
     /// The same layers, each replaced if it is shared.
@@ -246,7 +246,7 @@ enum StoreReplacement: Sendable {
 
 extension PreferenceStore {
     /// This store, or its replacement inside `withIsolatedStores`.
-    var resolved: PreferenceStore { isolated ?? self }
+    package var resolved: PreferenceStore { isolated ?? self }
 
     /// The store's replacement in the scope that the caller runs in, if any.
     var isolated: PreferenceStore? {

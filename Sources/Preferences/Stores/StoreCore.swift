@@ -5,7 +5,7 @@ internal import Synchronization
 ///
 /// Sources retain it, and it doesn't retain the `PreferenceStore`: when the last user releases that, its deinitializer removes
 /// the core from the sources.
-final class StoreCore: Sendable {
+package final class StoreCore: Sendable {
     /// A number that increases with each store of the process: several stores are locked in this order.
     let id: UInt64
     let state = Lock(StoreState())
@@ -18,7 +18,7 @@ final class StoreCore: Sendable {
     /// The store that this one is a copy of, if it has a copy's values: what depends on the newest values is done there.
     let target: PreferenceStore?
     /// The checks of the declared preferences, if the store keeps them.
-    let checks: DeclaredChecks?
+    package let checks: DeclaredChecks?
     let making: Lock<Making?>
     private let isMade = Atomic(false)
     private let knowsFormerNames = Atomic(false)
@@ -63,7 +63,7 @@ final class StoreCore: Sendable {
     }
 
     /// The layers; created at the first use, and then always the same.
-    var layers: LayerList { madeLayers ?? makeLayers() }
+    package var layers: LayerList { madeLayers ?? makeLayers() }
 
     /// The layers, if they were created.
     var madeLayers: LayerList? { isMade.load(ordering: .acquiring) ? list : nil }
@@ -86,7 +86,7 @@ final class StoreCore: Sendable {
     }
 
     /// The layers, with the store attached to their sources.
-    var attachedLayers: LayerList {
+    package var attachedLayers: LayerList {
         let list = layers
         if !list.isAttached.load(ordering: .acquiring) {
             for layer in list.layers { layer.source.attach(self) }
@@ -104,7 +104,7 @@ final class StoreCore: Sendable {
     }
 
     /// Returns the layers, opened, and queried for these names if they are queried by name.
-    func preparedLayers(
+    package func preparedLayers(
         _ names: some Collection<String> & Sendable = EmptyCollection(),
         _ call: StoreCall? = nil
     ) -> LayerList {

@@ -164,7 +164,7 @@ extension PreferenceError.Code {
 
 extension PreferenceError {
     /// Creates an error from that of a coder or of a type's own code.
-    init(_ code: Code, from error: any Error) {
+    package init(_ code: Code, from error: any Error) {
         switch error {
         case let error as PreferenceError: self = error
         case DecodingError.keyNotFound(let key, let context):
@@ -234,7 +234,7 @@ extension PreferenceError {
     static var redactedReason: String { "\(String.redacted) is rejected by the preference's rule" }
 
     /// Returns the error of reading a secret without the parts that may show the value: the message, the coding path and the cause.
-    func redacted(as type: Any.Type) -> PreferenceError {
+    package func redacted(as type: Any.Type) -> PreferenceError {
         PreferenceError(
             code,
             name: name,

@@ -23,7 +23,7 @@ extension Collection {
 }
 
 extension Collection where Element == String {
-    var sortedByBytes: [String] { sortedByBytes { $0 } }
+    package var sortedByBytes: [String] { sortedByBytes { $0 } }
 }
 
 /// The sort key of a name, ordered by the bytes of its UTF-8.

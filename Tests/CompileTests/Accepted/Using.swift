@@ -1,4 +1,5 @@
 import Preferences
+import PreferencesEditing
 
 #if canImport(FoundationEssentials)
 import FoundationEssentials

@@ -1,6 +1,7 @@
 import DurableFile
 import FileTestSupport
 import Observation
+import PreferencesEditing
 import TestSupport
 import Testing
 

@@ -1,5 +1,6 @@
 import FileTestSupport
 import Preferences
+import PreferencesEditing
 import TestSupport
 import Testing
 

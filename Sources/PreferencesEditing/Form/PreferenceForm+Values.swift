@@ -1,5 +1,6 @@
 // How a field shows the value of a preference, and sets it.
 #if canImport(SwiftUI)
+@_spi(Tool) internal import Preferences
 internal import Foundation
 internal import SwiftUI
 

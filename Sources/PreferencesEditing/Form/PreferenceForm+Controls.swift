@@ -1,4 +1,5 @@
 #if canImport(SwiftUI)
+@_spi(Tool) internal import Preferences
 internal import Foundation
 internal import SwiftUI
 

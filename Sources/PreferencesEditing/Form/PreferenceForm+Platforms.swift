@@ -1,5 +1,6 @@
 // The controls that not every platform has.
 #if canImport(SwiftUI)
+@_spi(Tool) internal import Preferences
 internal import Foundation
 internal import SwiftUI
 #if canImport(UIKit)
