@@ -28,7 +28,7 @@ EXCEPT ?=
 BUILDS := .build .build/traits Examples/.build Evidence/Verify/.build Adopt/.build
 
 # The modules with a recorded interface, all of which the tests of the products need.
-INTERFACES := Preferences PreferencesEditing PreferencesTesting PreferencesFoundation PreferencesKeyring PreferencesArgumentParser \
+INTERFACES := Preferences PreferencesEditing PreferencesValidation PreferencesTesting PreferencesFoundation PreferencesKeyring PreferencesArgumentParser \
 	PreferencesConfiguration PreferencesMacros
 
 # The files that the tests with etcd and the tests of prefs-adopt cover; the gate runs these tests unless they passed with the same files

@@ -64,6 +64,7 @@ let package = Package(
     products: [
         .library(name: "Preferences", targets: ["Preferences"]),
         .library(name: "PreferencesEditing", targets: ["PreferencesEditing"]),
+        .library(name: "PreferencesValidation", targets: ["PreferencesValidation"]),
         .library(name: "PreferencesTesting", targets: ["PreferencesTesting"]),
         .library(name: "PreferencesKeyring", targets: ["PreferencesKeyring"]),
         .library(name: "PreferencesFoundation", targets: ["PreferencesFoundation"]),
@@ -107,6 +108,7 @@ let package = Package(
             swiftSettings: settings
         ),
         .target(name: "PreferencesEditing", dependencies: ["Preferences", "DurableFile"], swiftSettings: settings),
+        .target(name: "PreferencesValidation", dependencies: ["Preferences", "DurableFile"], swiftSettings: settings),
         .target(
             name: "PreferencesTesting",
             dependencies: ["Preferences", "DurableFile"],
@@ -167,7 +169,8 @@ let package = Package(
         .testTarget(
             name: "PreferencesTests",
             dependencies: [
-                "Preferences", "PreferencesEditing", "PreferencesTesting", "DurableFile", "FileTestSupport",
+                "Preferences", "PreferencesEditing", "PreferencesValidation", "PreferencesTesting", "DurableFile",
+                "FileTestSupport",
                 "FaultTestSupport", "TestSupport",
                 "KillWriter", "PlaceProbe", "torture",
             ],
@@ -198,7 +201,9 @@ let package = Package(
         // Experiments with faults of the file store; in this package because they also use its internal modules.
         .executableTarget(
             name: "torture",
-            dependencies: ["Preferences", "PreferencesKeyring", "DurableFile", "KeyringTestSupport"],
+            dependencies: [
+                "Preferences", "PreferencesValidation", "PreferencesKeyring", "DurableFile", "KeyringTestSupport",
+            ],
             path: "Evidence/Torture/Sources",
             swiftSettings: settings
         ),

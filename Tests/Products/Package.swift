@@ -79,7 +79,8 @@ let package = Package(
         .testTarget(
             name: "PreferencesConfigurationTests",
             dependencies: ["FileTestSupport", "TestSupport"]
-                + preferences("PreferencesConfiguration", "Preferences", "PreferencesTesting") + [
+                + preferences("PreferencesConfiguration", "Preferences", "PreferencesValidation", "PreferencesTesting")
+                + [
                     .product(name: "Configuration", package: "swift-configuration"),
                     .product(name: "ConfigurationTesting", package: "swift-configuration"),
                 ],
@@ -120,7 +121,8 @@ let package = Package(
         .testTarget(
             name: "PreferencesEtcdTests",
             dependencies: ["FileTestSupport", "TestSupport", "EtcdTestSupport", "etcd-torture"]
-                + preferences("PreferencesEtcd", "Preferences", "PreferencesTesting") + etcdClient + [
+                + preferences("PreferencesEtcd", "Preferences", "PreferencesValidation", "PreferencesTesting")
+                + etcdClient + [
                     .product(name: "Logging", package: "swift-log"),
                     .product(name: "CoreMetrics", package: "swift-metrics"),
                     .product(name: "MetricsTestKit", package: "swift-metrics"),
@@ -166,7 +168,7 @@ let package = Package(
         .testTarget(
             name: "DocumentationTests",
             dependencies: ["FileTestSupport", "TestSupport"]
-                + preferences("Preferences", "PreferencesEditing", "PreferencesTesting"),
+                + preferences("Preferences", "PreferencesEditing", "PreferencesValidation", "PreferencesTesting"),
             path: "DocumentationTests",
             swiftSettings: settings
         ),

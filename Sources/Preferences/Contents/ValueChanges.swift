@@ -383,3 +383,14 @@ extension ShortList<StoredCandidate> {
         firstResult { canRead($0) ? $0 : nil }
     }
 }
+
+extension [String: PropertyListValue] {
+    /// Returns the changes that lead to other values.
+    package func changes(to new: Self) -> [String: PropertyListValue?] {
+        var changes: [String: PropertyListValue?] = [:]
+        for name in Set(keys).union(new.keys) where self[name] != new[name] {
+            changes.updateValue(new[name], forKey: name)
+        }
+        return changes
+    }
+}

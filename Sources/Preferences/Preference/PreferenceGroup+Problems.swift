@@ -39,7 +39,7 @@ public struct PreferenceProblems: Error, Sendable, RandomAccessCollection {
     /// The problems, in the order of declaration; unknown names come last.
     public let problems: [PreferenceError]
 
-    init(_ problems: [PreferenceError]) { self.problems = problems }
+    package init(_ problems: [PreferenceError]) { self.problems = problems }
 
     /// Zero.
     public var startIndex: Int { 0 }
@@ -79,7 +79,7 @@ package enum ProblemOutcome {
 
 extension [any DeclaredPreference] {
     /// Returns the problems of the preferences in their stores, without unknown names.
-    func problems(_ outcome: ProblemOutcome) -> [PreferenceError] {
+    package func problems(_ outcome: ProblemOutcome) -> [PreferenceError] {
         var snapshots: [ObjectIdentifier: StoreSnapshot] = [:]
         var problems: [PreferenceError] = []
         for preference in self {
@@ -98,7 +98,7 @@ extension [any DeclaredPreference] {
 
 extension [PreferenceError] {
     /// The errors without those that say the same: two stores may have one layer, and two members are of one value.
-    var withoutEqualTexts: [PreferenceError] {
+    package var withoutEqualTexts: [PreferenceError] {
         var texts: Set<String> = []
         return filter { texts.insert($0.description).inserted }
     }

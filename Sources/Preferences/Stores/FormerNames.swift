@@ -160,7 +160,7 @@ package struct FormerNames: Sendable {
 
 extension StoreCore {
     /// Returns the former names of a preference, without those that another preference has.
-    func formerNames(of name: String) -> [String] {
+    package func formerNames(of name: String) -> [String] {
         guard hasFormerNames else { return [] }
         // This checks names that were declared since the last use.
         _ = attachedLayers

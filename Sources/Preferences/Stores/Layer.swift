@@ -15,12 +15,12 @@ package struct Layer: Sendable {
     /// The text before a name in the place where its value is written, such as `--`.
     var optionPrefix = ""
     /// The prefix of the source's names that the layer shows. It isn't part of the preferences' names.
-    var prefix = ""
+    package var prefix = ""
     /// The length of the prefix's beginning that no message shows, because it only tells copied layers of one source apart; in ASCII.
     var hiddenLength = 0
     /// Converts a preference's name to the layer's spelling if that differs, as in environment variables; such names are not
     /// listed.
-    var spelling: (@Sendable (String) -> String)?
+    package var spelling: (@Sendable (String) -> String)?
     /// The store that this layer was taken from, retained for its issue handler and its identity.
     package var owner: (any AnyObject & Sendable)?
 
@@ -56,7 +56,7 @@ package struct Layer: Sendable {
     func shown(name: String) -> String { String(name.dropFirst(hiddenLength)) }
 
     /// Returns the same layer over a source that has copies of its values, under names that begin with `key`.
-    func mirrored(by source: Source, under key: String) -> Layer {
+    package func mirrored(by source: Source, under key: String) -> Layer {
         Layer(
             source: source,
             name: name,
@@ -124,7 +124,7 @@ package struct Layer: Sendable {
 ///
 /// They form a consistent snapshot only while the store's lock is held.
 package final class LayerList: Sendable {
-    let layers: [Layer]
+    package let layers: [Layer]
     /// The index of the layer that receives writes: the first that isn't read-only.
     package let writableIndex: Int?
     /// The source that receives writes.
@@ -171,10 +171,10 @@ package final class LayerList: Sendable {
     package var base: Int { writableIndex ?? 0 }
 
     /// The time that a call of a backend over these layers may take; nil if theirs are short.
-    var timeout: Duration? { waitingSource.flatMap { $0.isSlow ? $0.timeout : nil } }
+    package var timeout: Duration? { waitingSource.flatMap { $0.isSlow ? $0.timeout : nil } }
 
     /// Throws `misuse` if the calling thread must not wait for one of the layers.
-    func checkThreadMayBlock() throws(PreferenceError) {
+    package func checkThreadMayBlock() throws(PreferenceError) {
         for layer in layers where layer.source.isSlow { try layer.source.backend?.checkThreadMayBlock() }
     }
 
@@ -192,7 +192,7 @@ package final class LayerList: Sendable {
     }
 
     /// Returns the candidates in the layers from `first` on; `value` returns the value that the layer at an index has under a name.
-    func candidates(
+    package func candidates(
         for name: String,
         formerly names: [String] = [],
         from first: Int = 0,
@@ -267,7 +267,7 @@ extension LayerList {
     }
 
     /// Returns whether the writable backend reports that an administrator manages the name.
-    func isManagedByBackend(_ name: String) -> Bool {
+    package func isManagedByBackend(_ name: String) -> Bool {
         writableLayer.map { $0.source.isManaged($0.spelled(name)) } ?? false
     }
 

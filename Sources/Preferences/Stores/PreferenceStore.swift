@@ -7,7 +7,7 @@ internal import DurableFile
 public final class PreferenceStore: Sendable {
     package let core: StoreCore
     /// The store's replacement inside `withIsolatedStores`; nil if the store isn't shared, so that it is never replaced.
-    let replacement: StoreReplacement?
+    package let replacement: StoreReplacement?
     /// The scopes in use, by their prefixes.
     private let scopes = Lock<[String: WeakStore]>([:])
 

@@ -27,7 +27,7 @@ package final class Source: Sendable {
     let issues = IssueReporter()
     let state = Lock(SourceState())
     /// The options of a command line, in their order.
-    let options: [CommandLineOption]
+    package let options: [CommandLineOption]
     /// The stored values, as stores show them.
     let values: StoredValues
     /// Whether the stored values were read; never reset.
@@ -134,7 +134,7 @@ package final class Source: Sendable {
     var hasEarlySubscriptions: Bool { earlySubscriptions.load(ordering: .sequentiallyConsistent) > 0 }
 
     /// The stores that show the source.
-    var cores: [StoreCore] { state.withLock { $0.cores } }
+    package var cores: [StoreCore] { state.withLock { $0.cores } }
 
     /// Calls the handler of the store that was created over this source, or without one the handlers of all stores that show
     /// it.

@@ -9,9 +9,9 @@ package final class StoreCore: Sendable {
     /// A number that increases with each store of the process: several stores are locked in this order.
     let id: UInt64
     let state = Lock(StoreState())
-    let issues: IssueReporter
+    package let issues: IssueReporter
     /// The prefix of a scope's names in the store whose issue handler it uses.
-    let scope: String
+    package let scope: String
     let secrecy: Secrecy
     /// Whether all values are secrets.
     var isSecret: Bool { secrecy == .all }
@@ -309,7 +309,7 @@ extension StoreCore {
     /// - Parameters:
     ///   - node: The node of the only changed name, if known.
     ///   - call: The call that this is a part of, if it began earlier.
-    func commit(
+    package func commit(
         _ changes: ValueChanges,
         ifStillHolds reads: TransactionReads? = nil,
         node: PreferenceNode? = nil,

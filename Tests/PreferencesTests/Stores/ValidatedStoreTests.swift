@@ -2,6 +2,7 @@ import DurableFile
 import FileTestSupport
 import Observation
 import PreferencesEditing
+import PreferencesValidation
 import TestSupport
 import Testing
 

@@ -1,6 +1,7 @@
 import FileTestSupport
 import Preferences
 import PreferencesEditing
+import PreferencesValidation
 import TestSupport
 import Testing
 
