@@ -27,7 +27,7 @@ EXCEPT ?=
 # The build folders of debug builds that the checks leave.
 BUILDS := .build .build/traits Examples/.build Evidence/Verify/.build Adopt/.build
 
-# The modules with a recorded interface, all of which the tests of the products need.
+# The modules with a recorded interface on Linux, all of which the tests of the products need.
 INTERFACES := Preferences PreferencesEditing PreferencesValidation PreferencesTesting PreferencesFoundation PreferencesKeyring PreferencesArgumentParser \
 	PreferencesConfiguration PreferencesMacros
 

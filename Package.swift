@@ -22,7 +22,7 @@ let privacyManifest: (resources: [Resource], exclude: [String]) = ([], ["Privacy
 let appleTests: [Target] = [
     .testTarget(
         name: "AppleTests",
-        dependencies: ["Preferences", "PreferencesTesting", "DurableFile"],
+        dependencies: ["Preferences", "PreferencesCloud", "PreferencesTesting", "DurableFile"],
         swiftSettings: settings
     )
 ]
@@ -64,6 +64,7 @@ let package = Package(
     products: [
         .library(name: "Preferences", targets: ["Preferences"]),
         .library(name: "PreferencesEditing", targets: ["PreferencesEditing"]),
+        .library(name: "PreferencesCloud", targets: ["PreferencesCloud"]),
         .library(name: "PreferencesValidation", targets: ["PreferencesValidation"]),
         .library(name: "PreferencesTesting", targets: ["PreferencesTesting"]),
         .library(name: "PreferencesKeyring", targets: ["PreferencesKeyring"]),
@@ -109,6 +110,7 @@ let package = Package(
         ),
         .target(name: "PreferencesEditing", dependencies: ["Preferences", "DurableFile"], swiftSettings: settings),
         .target(name: "PreferencesValidation", dependencies: ["Preferences", "DurableFile"], swiftSettings: settings),
+        .target(name: "PreferencesCloud", dependencies: ["Preferences", "DurableFile"], swiftSettings: settings),
         .target(
             name: "PreferencesTesting",
             dependencies: ["Preferences", "DurableFile"],

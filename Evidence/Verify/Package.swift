@@ -42,6 +42,7 @@ let package = Package(
             dependencies: ["Preferences", "DurableFile", "SwiftUIStandIn"],
             swiftSettings: standIns
         ),
+        .target(name: "PreferencesCloud", dependencies: ["Preferences", "DurableFile"], swiftSettings: standIns),
         .target(name: "SecurityStandIn", swiftSettings: settings),
         .target(
             name: "PreferencesKeyring",
@@ -61,7 +62,8 @@ let package = Package(
         .testTarget(
             name: "VerifyTests",
             dependencies: [
-                "Preferences", "PreferencesEditing", "PreferencesTesting", "PreferencesKeyring", "DurableFile",
+                "Preferences", "PreferencesEditing", "PreferencesCloud", "PreferencesTesting", "PreferencesKeyring",
+                "DurableFile",
                 "PlayerApp",
                 "SwiftUIStandIn", "SecurityStandIn", combine,
             ],

@@ -168,7 +168,13 @@ let package = Package(
         .testTarget(
             name: "DocumentationTests",
             dependencies: ["FileTestSupport", "TestSupport"]
-                + preferences("Preferences", "PreferencesEditing", "PreferencesValidation", "PreferencesTesting"),
+                + preferences(
+                    "Preferences",
+                    "PreferencesCloud",
+                    "PreferencesEditing",
+                    "PreferencesValidation",
+                    "PreferencesTesting"
+                ),
             path: "DocumentationTests",
             swiftSettings: settings
         ),

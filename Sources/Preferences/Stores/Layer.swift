@@ -24,7 +24,9 @@ package struct Layer: Sendable {
     /// The store that this layer was taken from, retained for its issue handler and its identity.
     package var owner: (any AnyObject & Sendable)?
 
-    package static func writable(_ source: Source, name: String) -> Layer { Layer(source: source, name: name) }
+    package static func writable(_ source: Source, name: String = "store") -> Layer {
+        Layer(source: source, name: name)
+    }
 
     static func managed(_ source: Source) -> Layer {
         Layer(source: source, name: "managed", isReadOnly: true, isManaged: true)

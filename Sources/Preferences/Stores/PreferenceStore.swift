@@ -16,7 +16,7 @@ public final class PreferenceStore: Sendable {
     }
 
     /// Creates a store over one source, whose issue handler is the store's.
-    init(_ layer: Layer, isSecret: Bool = false, replacement: StoreReplacement? = nil) {
+    package init(_ layer: Layer, isSecret: Bool = false, replacement: StoreReplacement? = nil) {
         let secrecy: Secrecy = isSecret ? .all : layer.isSecret ? .layers : .declared
         core = StoreCore(issues: layer.source.issues, secrecy: secrecy) { [layer] }
         self.replacement = replacement
