@@ -63,6 +63,7 @@ let package = Package(
     platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
     products: [
         .library(name: "Preferences", targets: ["Preferences"]),
+        .library(name: "PreferencesSchema", targets: ["PreferencesSchema"]),
         .library(name: "PreferencesEditing", targets: ["PreferencesEditing"]),
         .library(name: "PreferencesCloud", targets: ["PreferencesCloud"]),
         .library(name: "PreferencesValidation", targets: ["PreferencesValidation"]),
@@ -108,7 +109,12 @@ let package = Package(
             resources: privacyManifest.resources,
             swiftSettings: settings
         ),
-        .target(name: "PreferencesEditing", dependencies: ["Preferences", "DurableFile"], swiftSettings: settings),
+        .target(name: "PreferencesSchema", dependencies: ["Preferences", "DurableFile"], swiftSettings: settings),
+        .target(
+            name: "PreferencesEditing",
+            dependencies: ["PreferencesSchema", "Preferences", "DurableFile"],
+            swiftSettings: settings
+        ),
         .target(name: "PreferencesValidation", dependencies: ["Preferences", "DurableFile"], swiftSettings: settings),
         .target(name: "PreferencesCloud", dependencies: ["Preferences", "DurableFile"], swiftSettings: settings),
         .target(
@@ -123,7 +129,7 @@ let package = Package(
         .target(name: "PreferencesFoundation", dependencies: ["Preferences"], swiftSettings: settings),
         .target(
             name: "PreferencesConfiguration",
-            dependencies: ["Preferences", "DurableFile"] + configuration,
+            dependencies: ["PreferencesSchema", "Preferences", "DurableFile"] + configuration,
             swiftSettings: settings
         ),
         .target(
@@ -140,7 +146,7 @@ let package = Package(
         // Without the trait, everything except connections to a server, which need the HTTP client.
         .target(
             name: "PreferencesEtcd",
-            dependencies: ["Preferences", "DurableFile"] + etcdClient,
+            dependencies: ["PreferencesSchema", "Preferences", "DurableFile"] + etcdClient,
             swiftSettings: settings
         ),
         .target(name: "FileTestSupport", path: "Tests/FileTestSupport", swiftSettings: settings),
@@ -171,8 +177,8 @@ let package = Package(
         .testTarget(
             name: "PreferencesTests",
             dependencies: [
-                "Preferences", "PreferencesEditing", "PreferencesValidation", "PreferencesTesting", "DurableFile",
-                "FileTestSupport",
+                "Preferences", "PreferencesSchema", "PreferencesEditing", "PreferencesValidation", "PreferencesTesting",
+                "DurableFile", "FileTestSupport",
                 "FaultTestSupport", "TestSupport",
                 "KillWriter", "PlaceProbe", "torture",
             ],

@@ -34,6 +34,7 @@ let package = Package(
             name: "PrefsCommands",
             dependencies: [
                 .product(name: "Preferences", package: "swift-preferences"),
+                .product(name: "PreferencesSchema", package: "swift-preferences"),
                 .product(
                     name: "PreferencesEtcd",
                     package: "swift-preferences",
@@ -67,6 +68,7 @@ let package = Package(
             dependencies: [
                 "prefs", "prefs-serve", "prefs-parse-plist", "PrefsCommands",
                 .product(name: "Preferences", package: "swift-preferences"),
+                .product(name: "PreferencesSchema", package: "swift-preferences"),
             ],
             exclude: ["Transcripts"],
             swiftSettings: settings

@@ -37,9 +37,10 @@ let package = Package(
             exclude: ["PrivacyInfo.xcprivacy"],
             swiftSettings: standIns
         ),
+        .target(name: "PreferencesSchema", dependencies: ["Preferences", "DurableFile"], swiftSettings: standIns),
         .target(
             name: "PreferencesEditing",
-            dependencies: ["Preferences", "DurableFile", "SwiftUIStandIn"],
+            dependencies: ["PreferencesSchema", "Preferences", "DurableFile", "SwiftUIStandIn"],
             swiftSettings: standIns
         ),
         .target(name: "PreferencesCloud", dependencies: ["Preferences", "DurableFile"], swiftSettings: standIns),

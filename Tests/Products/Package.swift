@@ -108,7 +108,7 @@ let package = Package(
         // Groups that the macros declare; the expansions have a package of their own.
         .testTarget(
             name: "PreferencesMacrosTests",
-            dependencies: preferences("PreferencesMacros", "Preferences", "PreferencesTesting"),
+            dependencies: preferences("PreferencesMacros", "Preferences", "PreferencesSchema", "PreferencesTesting"),
             path: "PreferencesMacrosTests",
             swiftSettings: settings
         ),
@@ -172,6 +172,7 @@ let package = Package(
                     "Preferences",
                     "PreferencesCloud",
                     "PreferencesEditing",
+                    "PreferencesSchema",
                     "PreferencesValidation",
                     "PreferencesTesting"
                 ),

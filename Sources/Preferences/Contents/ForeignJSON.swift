@@ -372,5 +372,5 @@ extension PropertyListValue {
     }
 
     /// Whether the value, read from plain JSON, stands for null.
-    var isNull: Bool { if case .real(let number) = self { number.isNaN } else { false } }
+    package var isNull: Bool { if case .real(let number) = self { number.isNaN } else { false } }
 }

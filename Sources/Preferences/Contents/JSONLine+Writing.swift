@@ -116,7 +116,7 @@ extension JSONLine {
     }
 
     /// Appends a value that `readPlain` has read, on one line. If this throws, a part of it is left.
-    static func writePlain(_ value: PropertyListValue, to bytes: inout [UInt8]) throws(PreferenceError) {
+    package static func writePlain(_ value: PropertyListValue, to bytes: inout [UInt8]) throws(PreferenceError) {
         switch value {
         case .array(let elements):
             bytes.append(UInt8(ascii: "["))

@@ -76,7 +76,7 @@ package enum JSONLine {
     /// doesn't have.
     ///
     /// A schema written by a person has such keys, and those unknown to this program must not get lost.
-    static func readPlain(_ bytes: UnsafeRawBufferPointer) throws(JSONLineError) -> PropertyListValue {
+    package static func readPlain(_ bytes: UnsafeRawBufferPointer) throws(JSONLineError) -> PropertyListValue {
         var reader = JSONReader(bytes)
         reader.isPlain = true
         return try reader.wholeValue()

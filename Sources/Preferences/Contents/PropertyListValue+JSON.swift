@@ -30,7 +30,7 @@ extension PropertyListValue {
 
 extension JSONLine {
     /// Returns the result of a closure that reads a text, and gives its errors the place in the text.
-    static func reading<Result>(
+    package static func reading<Result>(
         _ text: [UInt8],
         _ body: (UnsafeRawBufferPointer) throws(JSONLineError) -> Result
     ) throws(PreferenceError) -> Result {

@@ -177,5 +177,5 @@ package func wrappedType<Value>(of type: Value.Type) -> Any.Type {
 }
 
 extension _OptionalPreferenceValue {
-    static var wrappedType: Any.Type { Wrapped.self }
+    package static var wrappedType: Any.Type { Wrapped.self }
 }

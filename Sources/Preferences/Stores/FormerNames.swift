@@ -168,7 +168,7 @@ extension StoreCore {
     }
 
     /// Returns the former names as they will be in use; creates no layers, because nothing is read.
-    func declaredFormerNames(of name: String) -> [String] {
+    package func declaredFormerNames(of name: String) -> [String] {
         hasFormerNames ? (original ?? self).state.withLock { $0.checkedFormerNames()[name] } : []
     }
 

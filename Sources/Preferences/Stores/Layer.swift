@@ -135,7 +135,7 @@ package final class LayerList: Sendable {
     /// takes 75 instructions.
     let uncountedWritable: Unmanaged<Source>?
     /// The prefix of the writable layer, or nil if that shows all of its source.
-    let writablePrefix: String?
+    package let writablePrefix: String?
     /// Whether there is only one layer and the store reads its values unchanged.
     let isPlain: Bool
     /// Whether a layer shows only a part of its source.

@@ -9,7 +9,7 @@ internal import Synchronization
 /// changed name are held together, so the holder of a store's lock sees a consistent snapshot of all its layers.
 package final class Source: Sendable {
     /// Nil if the values are in memory only, and in this object.
-    let backend: (any PreferenceBackend)?
+    package let backend: (any PreferenceBackend)?
     /// The backend if it is that of a file, which shares its values.
     let file: FileBackend?
     private let isInMemory: Bool

@@ -24,7 +24,7 @@ extension PropertyListValue: CustomStringConvertible {
     }
 
     /// The kind and a short form of the value, for error messages.
-    var summary: String {
+    package var summary: String {
         switch self {
         case .boolean(let value): return "boolean \(value)"
         case .integer(let value): return "integer \(value)"

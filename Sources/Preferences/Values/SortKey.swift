@@ -1,7 +1,7 @@
 extension Dictionary where Key == String {
     /// The entries, sorted by the bytes of their names.
     // Sorts indices, which need not be counted as references are: destroying another list of entries took as long as the sort.
-    var sortedByBytes: [(key: String, value: Value)] {
+    package var sortedByBytes: [(key: String, value: Value)] {
         var places: [Index] = []
         places.reserveCapacity(count)
         var place = startIndex

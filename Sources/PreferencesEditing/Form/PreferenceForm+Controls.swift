@@ -1,5 +1,6 @@
 #if canImport(SwiftUI)
-@_spi(Tool) internal import Preferences
+internal import Preferences
+internal import PreferencesSchema
 internal import Foundation
 internal import SwiftUI
 

@@ -1,6 +1,7 @@
 // The controls that not every platform has.
 #if canImport(SwiftUI)
-@_spi(Tool) internal import Preferences
+internal import Preferences
+internal import PreferencesSchema
 internal import Foundation
 internal import SwiftUI
 #if canImport(UIKit)

@@ -1,6 +1,7 @@
 // How a field shows the value of a preference, and sets it.
 #if canImport(SwiftUI)
-@_spi(Tool) internal import Preferences
+internal import Preferences
+internal import PreferencesSchema
 internal import Foundation
 internal import SwiftUI
 

@@ -5,6 +5,7 @@ import TestSupport
 import Testing
 
 @_spi(Tool) @testable import Preferences
+@testable import PreferencesSchema
 
 #if canImport(FoundationEssentials)
 import FoundationEssentials

@@ -1,5 +1,6 @@
 import ArgumentParser
 @_spi(Tool) import Preferences
+import PreferencesSchema
 
 struct DescribeCommand: ParsableCommand {
     static let configuration = CommandConfiguration(

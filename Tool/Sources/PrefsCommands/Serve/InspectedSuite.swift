@@ -1,5 +1,6 @@
 import Dispatch
 @_spi(Tool) import Preferences
+import PreferencesSchema
 import Synchronization
 
 /// A suite, or a file, that the pages show and edit.
