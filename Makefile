@@ -28,8 +28,8 @@ EXCEPT ?=
 BUILDS := .build .build/traits Examples/.build Evidence/Verify/.build Adopt/.build
 
 # The modules with a recorded interface on Linux, all of which the tests of the products need.
-INTERFACES := Preferences PreferencesSchema PreferencesEditing PreferencesValidation PreferencesTesting PreferencesFoundation PreferencesKeyring PreferencesArgumentParser \
-	PreferencesConfiguration PreferencesMacros
+INTERFACES := Preferences PreferencesSchema PreferencesEditing PreferencesValidation PreferencesInspection PreferencesTesting \
+	PreferencesFoundation PreferencesKeyring PreferencesArgumentParser PreferencesConfiguration PreferencesMacros
 
 # The files that the tests with etcd and the tests of prefs-adopt cover; the gate runs these tests unless they passed with the same files
 # on this machine. For etcd: the product, its tests, and the code below: the contract of backends, the stores on a backend, locks and threads.

@@ -67,6 +67,7 @@ let package = Package(
         .library(name: "PreferencesEditing", targets: ["PreferencesEditing"]),
         .library(name: "PreferencesCloud", targets: ["PreferencesCloud"]),
         .library(name: "PreferencesValidation", targets: ["PreferencesValidation"]),
+        .library(name: "PreferencesInspection", targets: ["PreferencesInspection"]),
         .library(name: "PreferencesTesting", targets: ["PreferencesTesting"]),
         .library(name: "PreferencesKeyring", targets: ["PreferencesKeyring"]),
         .library(name: "PreferencesFoundation", targets: ["PreferencesFoundation"]),
@@ -117,6 +118,8 @@ let package = Package(
         ),
         .target(name: "PreferencesValidation", dependencies: ["Preferences", "DurableFile"], swiftSettings: settings),
         .target(name: "PreferencesCloud", dependencies: ["Preferences", "DurableFile"], swiftSettings: settings),
+        // What the tool `prefs` needs, which is a package of its own and so can't use what this one lends itself.
+        .target(name: "PreferencesInspection", dependencies: ["Preferences", "DurableFile"], swiftSettings: settings),
         .target(
             name: "PreferencesTesting",
             dependencies: ["Preferences", "DurableFile"],
@@ -177,8 +180,8 @@ let package = Package(
         .testTarget(
             name: "PreferencesTests",
             dependencies: [
-                "Preferences", "PreferencesSchema", "PreferencesEditing", "PreferencesValidation", "PreferencesTesting",
-                "DurableFile", "FileTestSupport",
+                "Preferences", "PreferencesSchema", "PreferencesEditing", "PreferencesInspection",
+                "PreferencesValidation", "PreferencesTesting", "DurableFile", "FileTestSupport",
                 "FaultTestSupport", "TestSupport",
                 "KillWriter", "PlaceProbe", "torture",
             ],

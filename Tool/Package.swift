@@ -35,6 +35,7 @@ let package = Package(
             dependencies: [
                 .product(name: "Preferences", package: "swift-preferences"),
                 .product(name: "PreferencesSchema", package: "swift-preferences"),
+                .product(name: "PreferencesInspection", package: "swift-preferences"),
                 .product(
                     name: "PreferencesEtcd",
                     package: "swift-preferences",
@@ -60,6 +61,7 @@ let package = Package(
             dependencies: [
                 .product(name: "Preferences", package: "swift-preferences"),
                 .product(name: "PreferencesFoundation", package: "swift-preferences"),
+                .product(name: "PreferencesInspection", package: "swift-preferences"),
             ],
             swiftSettings: settings
         ),

@@ -44,6 +44,7 @@ let package = Package(
             swiftSettings: standIns
         ),
         .target(name: "PreferencesCloud", dependencies: ["Preferences", "DurableFile"], swiftSettings: standIns),
+        .target(name: "PreferencesInspection", dependencies: ["Preferences", "DurableFile"], swiftSettings: standIns),
         .target(name: "SecurityStandIn", swiftSettings: settings),
         .target(
             name: "PreferencesKeyring",
@@ -63,10 +64,8 @@ let package = Package(
         .testTarget(
             name: "VerifyTests",
             dependencies: [
-                "Preferences", "PreferencesEditing", "PreferencesCloud", "PreferencesTesting", "PreferencesKeyring",
-                "DurableFile",
-                "PlayerApp",
-                "SwiftUIStandIn", "SecurityStandIn", combine,
+                "Preferences", "PreferencesEditing", "PreferencesCloud", "PreferencesInspection", "PreferencesTesting",
+                "PreferencesKeyring", "DurableFile", "PlayerApp", "SwiftUIStandIn", "SecurityStandIn", combine,
             ],
             swiftSettings: standIns
         ),

@@ -1,4 +1,4 @@
-@_spi(Tool) public import Preferences
+public import Preferences
 
 extension PreferenceSchema {
     /// The declaration of one value.
@@ -178,7 +178,7 @@ extension PreferenceSchema.Property {
     ) throws(PreferenceError) -> PreferenceSchema.Refusal? {
         guard let property = property(of: key) else {
             let known = keywords["properties"]?.members.keys.map { $0 } ?? []
-            return Refusal(.undeclared(nearest: key.nearest(of: known)), member).inside(key)
+            return Refusal(.undeclared(nearest: key.nearest(among: known)), member).inside(key)
         }
         return try property.refusal(of: member, isStored: isStored)?.inside(key)
     }

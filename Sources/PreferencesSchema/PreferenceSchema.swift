@@ -1,4 +1,4 @@
-@_spi(Tool) public import Preferences
+public import Preferences
 
 /// The declaration of a program's preferences: the JSON Schema that `PreferenceGroup.jsonSchema()` returns.
 ///

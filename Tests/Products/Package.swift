@@ -172,6 +172,7 @@ let package = Package(
                     "Preferences",
                     "PreferencesCloud",
                     "PreferencesEditing",
+                    "PreferencesInspection",
                     "PreferencesSchema",
                     "PreferencesValidation",
                     "PreferencesTesting"

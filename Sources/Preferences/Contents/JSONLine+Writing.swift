@@ -17,7 +17,8 @@ extension JSONLine {
     }
 
     /// Appends the line of a transaction in the same way.
-    static func write(_ changes: [String: PropertyListValue?], to bytes: inout [UInt8]) throws(PreferenceError) {
+    package static func write(_ changes: [String: PropertyListValue?], to bytes: inout [UInt8]) throws(PreferenceError)
+    {
         if changes.count == 1, let (name, value) = changes.first {
             return try write(name: name, value: value, to: &bytes)
         }

@@ -25,7 +25,7 @@ package enum JSONLine {
     static let maximumLength = 64 << 20
 
     /// A part of a line that sets nothing.
-    enum Remark: Equatable {
+    package enum Remark: Equatable {
         case comment(String)
         /// A name with a single `$`, as of a newer version, and its value, as they are in the file.
         case unknown(String)
@@ -38,7 +38,7 @@ package enum JSONLine {
     /// line of the file.
     ///
     /// - Parameter isStrict: Whether a second object, and names and forms that this version doesn't know, are damage.
-    static func read(
+    package static func read(
         _ line: UnsafeRawBufferPointer,
         isFirst: Bool = false,
         isStrict: Bool = false,
@@ -94,7 +94,7 @@ package enum JSONLine {
 
 /// The reason why a line can't be read.
 package struct JSONLineError: Error, Equatable {
-    enum Kind {
+    package enum Kind {
         /// The line is invalid, whatever follows it.
         case damaged
         /// The line ends before its object does, so it may still be in the process of being written.
@@ -103,7 +103,7 @@ package struct JSONLineError: Error, Equatable {
         case unknownFormat
     }
 
-    let kind: Kind
+    package let kind: Kind
     /// The reason, for use after the line's number.
     package let reason: String
     /// The offset in the line, in bytes.
@@ -181,5 +181,23 @@ extension UnsafeRawBufferPointer {
             index &+= 1
         }
         return bits & 0x8080_8080_8080_8080 == 0
+    }
+}
+
+extension JSONLine {
+    /// Reads a line, which here may also have line breaks between its tokens; a `nil` value removes the name.
+    ///
+    /// - Throws: `unreadable`; the message begins with line and column if there are several lines.
+    package static func changes(
+        in bytes: [UInt8],
+        isStrict: Bool = true
+    ) throws(PreferenceError) -> [String: PropertyListValue?] {
+        var changes: [String: PropertyListValue?] = [:]
+        try reading(bytes) { bytes throws(JSONLineError) in
+            try read(bytes, isFirst: true, isStrict: isStrict) { name, value in
+                changes.updateValue(value, forKey: name)
+            }
+        }
+        return changes
     }
 }

@@ -57,7 +57,7 @@ public struct PreferenceStoreChange: Sendable {
     }
 
     /// Creates the change of a batch; `secretNames` returns those of the given names whose values are secrets.
-    init(_ batch: ChangeBatch, secretNames: ([String]) -> Set<String> = { _ in [] }) {
+    package init(_ batch: ChangeBatch, secretNames: ([String]) -> Set<String> = { _ in [] }) {
         var old: [String: PropertyListValue] = [:]
         var new: [String: PropertyListValue] = [:]
         let entries = batch.stored

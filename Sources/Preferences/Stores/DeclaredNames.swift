@@ -139,7 +139,7 @@ extension StoreCore {
 }
 
 /// The values of a store that are secrets, the fewest first.
-enum Secrecy: Comparable {
+package enum Secrecy: Comparable {
     /// Those under the names that preferences have declared secret.
     case declared
     /// These, and the values of some layers.

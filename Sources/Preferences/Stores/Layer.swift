@@ -221,7 +221,7 @@ package final class LayerList: Sendable {
     }
 
     /// All listed names, each with the value that it reads as.
-    var contents: [String: PropertyListValue] { contents(from: 0) { layers[$0].source.contents } }
+    package var contents: [String: PropertyListValue] { contents(from: 0) { layers[$0].source.contents } }
 
     /// Returns the listed names of the layers from `first` on; `values` returns the values of the layer at an index.
     func contents(

@@ -23,7 +23,7 @@ public final class PreferenceStore: Sendable {
     }
 
     /// Creates a store over layers, strongest first, which are created at the first use.
-    init(
+    package init(
         replacement: StoreReplacement?,
         secrecy: Secrecy = .declared,
         layers: @escaping @Sendable () -> [Layer]

@@ -2,7 +2,7 @@ internal import CDurableFile
 internal import DurableFile
 
 /// The identity of a store that the whole program shares.
-enum SharedStore: Hashable, Sendable {
+package enum SharedStore: Hashable, Sendable {
     case standard
     case state
     case suite(String)

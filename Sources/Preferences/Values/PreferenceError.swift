@@ -81,7 +81,7 @@ public struct PreferenceError: Error, Sendable {
     /// The error that caused this one, if any.
     public let cause: (any Error)?
     /// The line of a file that can't be read, for the tool `prefs`; not in the message, because its text may contain a secret.
-    @_spi(Tool) public internal(set) var damagedLine: (path: String, number: Int)?
+    package internal(set) var damagedLine: (path: String, number: Int)?
     /// Whether the store could not be opened, so that forms that can't throw keep the value.
     var isOfOpening = false
 

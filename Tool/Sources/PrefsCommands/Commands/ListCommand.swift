@@ -1,5 +1,5 @@
 import ArgumentParser
-@_spi(Tool) import Preferences
+import Preferences
 import PreferencesSchema
 
 struct ListCommand: ParsableCommand {

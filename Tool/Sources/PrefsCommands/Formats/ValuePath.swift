@@ -1,4 +1,5 @@
-@_spi(Tool) import Preferences
+import Preferences
+import PreferencesInspection
 import PreferencesSchema
 
 /// A name on the command line: of a preference or, with dots, of a member of its value, as in `frame.x`.

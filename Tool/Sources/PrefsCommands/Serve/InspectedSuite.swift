@@ -1,5 +1,6 @@
 import Dispatch
-@_spi(Tool) import Preferences
+import Preferences
+import PreferencesInspection
 import PreferencesSchema
 import Synchronization
 
