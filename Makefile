@@ -27,14 +27,14 @@ EXCEPT ?=
 # The build folders of debug builds that the checks leave.
 BUILDS := .build .build/traits Examples/.build Evidence/Verify/.build Adopt/.build
 
-# The modules with a recorded interface, all of which the tests of the products need.
-INTERFACES := Preferences PreferencesTesting PreferencesFoundation PreferencesKeyring PreferencesArgumentParser \
-	PreferencesConfiguration PreferencesMacros
+# The modules with a recorded interface on Linux, all of which the tests of the products need.
+INTERFACES := Preferences PreferencesSchema PreferencesEditing PreferencesValidation PreferencesInspection PreferencesTesting \
+	PreferencesFoundation PreferencesKeyring PreferencesArgumentParser PreferencesConfiguration PreferencesMacros
 
 # The files that the tests with etcd and the tests of prefs-adopt cover; the gate runs these tests unless they passed with the same files
 # on this machine. For etcd: the product, its tests, and the code below: the contract of backends, the stores on a backend, locks and threads.
-ETCD_COVERED := Package.swift Sources/PreferencesEtcd Tests/Products/Package.swift Sources/Preferences/Preference/PreferenceSchema.swift \
-	Sources/Preferences/Preference/PreferenceSchema+Property.swift Tests/Products/PreferencesEtcdTests Tests/Products/EtcdTestSupport \
+ETCD_COVERED := Package.swift Sources/PreferencesEtcd Tests/Products/Package.swift Sources/PreferencesSchema/PreferenceSchema.swift \
+	Sources/PreferencesSchema/PreferenceSchema+Property.swift Tests/Products/PreferencesEtcdTests Tests/Products/EtcdTestSupport \
 	Evidence/Torture/Etcd Tests/TestSupport Tests/FileTestSupport Examples/Service/create-etcd-user \
 	Sources/PreferencesTesting/Contract Sources/Preferences/Contents Sources/Preferences/Backends Sources/Preferences/Delivery \
 	Sources/Preferences/Stores Sources/DurableFile/Locks Sources/DurableFile/Threads Sources/CDurableFile

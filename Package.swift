@@ -22,7 +22,7 @@ let privacyManifest: (resources: [Resource], exclude: [String]) = ([], ["Privacy
 let appleTests: [Target] = [
     .testTarget(
         name: "AppleTests",
-        dependencies: ["Preferences", "PreferencesTesting", "DurableFile"],
+        dependencies: ["Preferences", "PreferencesCloud", "PreferencesTesting", "DurableFile"],
         swiftSettings: settings
     )
 ]
@@ -63,6 +63,11 @@ let package = Package(
     platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
     products: [
         .library(name: "Preferences", targets: ["Preferences"]),
+        .library(name: "PreferencesSchema", targets: ["PreferencesSchema"]),
+        .library(name: "PreferencesEditing", targets: ["PreferencesEditing"]),
+        .library(name: "PreferencesCloud", targets: ["PreferencesCloud"]),
+        .library(name: "PreferencesValidation", targets: ["PreferencesValidation"]),
+        .library(name: "PreferencesInspection", targets: ["PreferencesInspection"]),
         .library(name: "PreferencesTesting", targets: ["PreferencesTesting"]),
         .library(name: "PreferencesKeyring", targets: ["PreferencesKeyring"]),
         .library(name: "PreferencesFoundation", targets: ["PreferencesFoundation"]),
@@ -105,6 +110,16 @@ let package = Package(
             resources: privacyManifest.resources,
             swiftSettings: settings
         ),
+        .target(name: "PreferencesSchema", dependencies: ["Preferences", "DurableFile"], swiftSettings: settings),
+        .target(
+            name: "PreferencesEditing",
+            dependencies: ["PreferencesSchema", "Preferences", "DurableFile"],
+            swiftSettings: settings
+        ),
+        .target(name: "PreferencesValidation", dependencies: ["Preferences", "DurableFile"], swiftSettings: settings),
+        .target(name: "PreferencesCloud", dependencies: ["Preferences", "DurableFile"], swiftSettings: settings),
+        // What the tool `prefs` needs, which is a package of its own and so can't use what this one lends itself.
+        .target(name: "PreferencesInspection", dependencies: ["Preferences", "DurableFile"], swiftSettings: settings),
         .target(
             name: "PreferencesTesting",
             dependencies: ["Preferences", "DurableFile"],
@@ -117,7 +132,7 @@ let package = Package(
         .target(name: "PreferencesFoundation", dependencies: ["Preferences"], swiftSettings: settings),
         .target(
             name: "PreferencesConfiguration",
-            dependencies: ["Preferences", "DurableFile"] + configuration,
+            dependencies: ["PreferencesSchema", "Preferences", "DurableFile"] + configuration,
             swiftSettings: settings
         ),
         .target(
@@ -134,7 +149,7 @@ let package = Package(
         // Without the trait, everything except connections to a server, which need the HTTP client.
         .target(
             name: "PreferencesEtcd",
-            dependencies: ["Preferences", "DurableFile"] + etcdClient,
+            dependencies: ["PreferencesSchema", "Preferences", "DurableFile"] + etcdClient,
             swiftSettings: settings
         ),
         .target(name: "FileTestSupport", path: "Tests/FileTestSupport", swiftSettings: settings),
@@ -165,8 +180,9 @@ let package = Package(
         .testTarget(
             name: "PreferencesTests",
             dependencies: [
-                "Preferences", "PreferencesTesting", "DurableFile", "FileTestSupport", "FaultTestSupport",
-                "TestSupport",
+                "Preferences", "PreferencesSchema", "PreferencesEditing", "PreferencesInspection",
+                "PreferencesValidation", "PreferencesTesting", "DurableFile", "FileTestSupport",
+                "FaultTestSupport", "TestSupport",
                 "KillWriter", "PlaceProbe", "torture", "laws",
             ],
             swiftSettings: settings
@@ -196,7 +212,9 @@ let package = Package(
         // Experiments with faults of the file store; in this package because they also use its internal modules.
         .executableTarget(
             name: "torture",
-            dependencies: ["Preferences", "PreferencesKeyring", "DurableFile", "KeyringTestSupport"],
+            dependencies: [
+                "Preferences", "PreferencesValidation", "PreferencesKeyring", "DurableFile", "KeyringTestSupport",
+            ],
             path: "Evidence/Torture/Sources",
             swiftSettings: settings
         ),

@@ -34,6 +34,8 @@ let package = Package(
             name: "PrefsCommands",
             dependencies: [
                 .product(name: "Preferences", package: "swift-preferences"),
+                .product(name: "PreferencesSchema", package: "swift-preferences"),
+                .product(name: "PreferencesInspection", package: "swift-preferences"),
                 .product(
                     name: "PreferencesEtcd",
                     package: "swift-preferences",
@@ -59,6 +61,7 @@ let package = Package(
             dependencies: [
                 .product(name: "Preferences", package: "swift-preferences"),
                 .product(name: "PreferencesFoundation", package: "swift-preferences"),
+                .product(name: "PreferencesInspection", package: "swift-preferences"),
             ],
             swiftSettings: settings
         ),
@@ -67,6 +70,7 @@ let package = Package(
             dependencies: [
                 "prefs", "prefs-serve", "prefs-parse-plist", "PrefsCommands",
                 .product(name: "Preferences", package: "swift-preferences"),
+                .product(name: "PreferencesSchema", package: "swift-preferences"),
             ],
             exclude: ["Transcripts"],
             swiftSettings: settings

@@ -199,7 +199,6 @@ private func check(_ condition: Bool, _ failure: @autoclosure () -> String) {
 }
 
 // Paths aren't fuzzed, so those of the system's text are enough.
-@_spi(Tool)
 extension String {
     public var pathBytes: [CChar] { Array(utf8CString) }
     public init(path: UnsafePointer<CChar>) { self.init(cString: path) }

@@ -37,6 +37,14 @@ let package = Package(
             exclude: ["PrivacyInfo.xcprivacy"],
             swiftSettings: standIns
         ),
+        .target(name: "PreferencesSchema", dependencies: ["Preferences", "DurableFile"], swiftSettings: standIns),
+        .target(
+            name: "PreferencesEditing",
+            dependencies: ["PreferencesSchema", "Preferences", "DurableFile", "SwiftUIStandIn"],
+            swiftSettings: standIns
+        ),
+        .target(name: "PreferencesCloud", dependencies: ["Preferences", "DurableFile"], swiftSettings: standIns),
+        .target(name: "PreferencesInspection", dependencies: ["Preferences", "DurableFile"], swiftSettings: standIns),
         .target(name: "SecurityStandIn", swiftSettings: settings),
         .target(
             name: "PreferencesKeyring",
@@ -56,8 +64,8 @@ let package = Package(
         .testTarget(
             name: "VerifyTests",
             dependencies: [
-                "Preferences", "PreferencesTesting", "PreferencesKeyring", "DurableFile", "PlayerApp", "SwiftUIStandIn",
-                "SecurityStandIn", combine,
+                "Preferences", "PreferencesEditing", "PreferencesCloud", "PreferencesInspection", "PreferencesTesting",
+                "PreferencesKeyring", "DurableFile", "PlayerApp", "SwiftUIStandIn", "SecurityStandIn", combine,
             ],
             swiftSettings: standIns
         ),

@@ -1,7 +1,7 @@
 #if ArgumentParser
 internal import ArgumentParser
 internal import DurableFile
-@_spi(Tool) internal import Preferences
+internal import Preferences
 
 /// The reason why a command of settings ends early, and its exit code.
 struct CommandFailure: Error {
@@ -118,7 +118,7 @@ struct TextTable {
 
     init(_ header: [String]) { self.header = header }
 
-    mutating func add(_ row: [String]) { rows.append(row.map { PreferenceText.printable($0) }) }
+    mutating func add(_ row: [String]) { rows.append(row.map { $0.escapingControls() }) }
 
     var text: String {
         guard isatty(1) == 1 else { return rows.map { $0.joined(separator: "\t") }.joined(separator: "\n") }

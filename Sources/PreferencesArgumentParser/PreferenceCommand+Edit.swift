@@ -1,7 +1,7 @@
 #if ArgumentParser
 internal import ArgumentParser
 internal import DurableFile
-@_spi(Tool) internal import Preferences
+internal import Preferences
 
 extension PreferenceCommand {
     struct Edit: ParsableCommand {
@@ -59,7 +59,7 @@ extension PreferenceCommand {
         ) throws {
             for (name, value) in new.sorted(by: { $0.key < $1.key }) where old[name] != value {
                 guard let preference = preferences.first(where: { $0.name == name }) else {
-                    let hint = name.nearest(of: preferences.map(\.name)).map { "; did you mean \"\($0)\"?" } ?? ""
+                    let hint = name.nearest(among: preferences.map(\.name)).map { "; did you mean \"\($0)\"?" } ?? ""
                     throw CommandFailure(.usage, "there is no setting \"\(name)\"\(hint)")
                 }
                 guard preference.reasonToReject(value) == nil else {
@@ -137,7 +137,7 @@ private struct TextDraft {
             else {
                 throw CommandFailure(.usage, "the text is empty; write {} to remove every value")
             }
-            return try PreferenceText.changes(in: bytes).compactMapValues { $0 }
+            return try JSONLine.changes(in: bytes).compactMapValues { $0 }
         } catch let error as PreferenceError {
             throw CommandFailure(.usage, "the text isn't a JSON object of names and values: \(error.message)")
         } catch let error as LogError {

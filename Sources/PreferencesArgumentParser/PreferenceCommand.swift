@@ -1,6 +1,6 @@
 #if ArgumentParser
 public import ArgumentParser
-@_spi(Tool) public import Preferences
+public import Preferences
 
 #if canImport(FoundationEssentials)
 internal import FoundationEssentials
@@ -56,7 +56,7 @@ extension PreferenceCommand {
             all.first { $0.name == name } ?? all.first { $0.formerNames.contains(name) }
             ?? all.first { $0.name.asOption == name }
         guard let found else {
-            let hint = name.nearest(of: all.map(\.name)).map { "; did you mean \"\($0)\"?" } ?? ""
+            let hint = name.nearest(among: all.map(\.name)).map { "; did you mean \"\($0)\"?" } ?? ""
             throw CommandFailure(.absent, "there is no setting \"\(name)\"\(hint)")
         }
         try open([found])

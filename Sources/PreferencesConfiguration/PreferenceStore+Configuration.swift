@@ -2,6 +2,7 @@
 public import Configuration
 internal import DurableFile
 public import Preferences
+internal import PreferencesSchema
 
 #if canImport(FoundationEssentials)
 internal import FoundationEssentials

@@ -1,5 +1,5 @@
 public import Foundation
-@_spi(Tool) public import Preferences
+public import Preferences
 
 extension PreferenceStore {
     /// Stores the values of a user defaults domain, once; values that are already set are kept.
@@ -62,11 +62,11 @@ extension PreferenceStore {
     private func store(_ values: [String: PropertyListValue], of domain: String) throws -> [String] {
         try transaction { transaction in
             var imported: [PropertyListValue] = []
-            if case .array(let domains)? = transaction.ownValue(of: PreferencesFile.importedName) {
+            if case .array(let domains)? = transaction.ownValue(of: PreferenceStore.importedName) {
                 imported = domains
             }
             guard !imported.contains(.string(domain)) else { return [] }
-            transaction[PreferencesFile.importedName] = .array(imported + [.string(domain)])
+            transaction[PreferenceStore.importedName] = .array(imported + [.string(domain)])
             return values.keys.sorted().filter { name in
                 guard !transaction.isSet(name) else { return false }
                 transaction[name] = values[name]

@@ -1,12 +1,11 @@
 internal import Foundation
-@_spi(Tool) public import Preferences
+public import Preferences
 
 extension PropertyListValue {
     /// Creates the value of an object that a property list can hold, as `PropertyListSerialization` and `UserDefaults` return it; for
     /// `importUserDefaults(_:suite:)` and the tool `prefs`.
     ///
     /// - Throws: `unreadable` for an object of another type, such as a reference inside a keyed archive.
-    @_spi(Tool)
     public init(propertyListObject object: Any) throws(PreferenceError) {
         self = try Self.value(of: object, at: [])
     }

@@ -52,7 +52,7 @@ let package = Package(
         .testTarget(
             name: "PreferencesKeyringTests",
             dependencies: ["FileTestSupport", "TestSupport", "KeyringTestSupport", "KeyringProbe"]
-                + preferences("PreferencesKeyring", "Preferences", "PreferencesTesting"),
+                + preferences("PreferencesKeyring", "Preferences", "PreferencesEditing", "PreferencesTesting"),
             path: "PreferencesKeyringTests",
             swiftSettings: settings
         ),
@@ -79,7 +79,8 @@ let package = Package(
         .testTarget(
             name: "PreferencesConfigurationTests",
             dependencies: ["FileTestSupport", "TestSupport"]
-                + preferences("PreferencesConfiguration", "Preferences", "PreferencesTesting") + [
+                + preferences("PreferencesConfiguration", "Preferences", "PreferencesValidation", "PreferencesTesting")
+                + [
                     .product(name: "Configuration", package: "swift-configuration"),
                     .product(name: "ConfigurationTesting", package: "swift-configuration"),
                 ],
@@ -107,7 +108,7 @@ let package = Package(
         // Groups that the macros declare; the expansions have a package of their own.
         .testTarget(
             name: "PreferencesMacrosTests",
-            dependencies: preferences("PreferencesMacros", "Preferences", "PreferencesTesting"),
+            dependencies: preferences("PreferencesMacros", "Preferences", "PreferencesSchema", "PreferencesTesting"),
             path: "PreferencesMacrosTests",
             swiftSettings: settings
         ),
@@ -120,7 +121,8 @@ let package = Package(
         .testTarget(
             name: "PreferencesEtcdTests",
             dependencies: ["FileTestSupport", "TestSupport", "EtcdTestSupport", "etcd-torture"]
-                + preferences("PreferencesEtcd", "Preferences", "PreferencesTesting") + etcdClient + [
+                + preferences("PreferencesEtcd", "Preferences", "PreferencesValidation", "PreferencesTesting")
+                + etcdClient + [
                     .product(name: "Logging", package: "swift-log"),
                     .product(name: "CoreMetrics", package: "swift-metrics"),
                     .product(name: "MetricsTestKit", package: "swift-metrics"),
@@ -167,7 +169,16 @@ let package = Package(
         // The code in README.md and the guides, compiled and run.
         .testTarget(
             name: "DocumentationTests",
-            dependencies: ["FileTestSupport", "TestSupport"] + preferences("Preferences", "PreferencesTesting"),
+            dependencies: ["FileTestSupport", "TestSupport"]
+                + preferences(
+                    "Preferences",
+                    "PreferencesCloud",
+                    "PreferencesEditing",
+                    "PreferencesInspection",
+                    "PreferencesSchema",
+                    "PreferencesValidation",
+                    "PreferencesTesting"
+                ),
             path: "DocumentationTests",
             swiftSettings: settings
         ),

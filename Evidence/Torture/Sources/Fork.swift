@@ -3,6 +3,7 @@ import DurableFile
 import FoundationEssentials
 import Glibc
 import Preferences
+import PreferencesValidation
 import Synchronization
 
 /// Processes that are forked while the library and other processes are busy: none hangs or dies, and each sees what is stored.

@@ -5,7 +5,7 @@ internal import DurableFile
 ///
 /// The type is pure: it reads nothing. A reader gets a ticket before it reads; the value that it finds is accepted only if the ticket
 /// is still current then.
-struct CachedDefaults {
+package struct CachedDefaults {
     private struct Entry {
         /// The value that the domain itself holds.
         var value: PropertyListValue?
@@ -165,7 +165,7 @@ struct CachedDefaults {
     }
 
     /// Returns the approximate size of a value with its name, in bytes.
-    static func size(of value: PropertyListValue?, named name: String) -> Int {
+    package static func size(of value: PropertyListValue?, named name: String) -> Int {
         value.map { 9 + name.utf8.count + $0.approximateSize } ?? 0
     }
 }

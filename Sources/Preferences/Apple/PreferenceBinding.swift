@@ -34,7 +34,7 @@ extension PreferenceDeclaration {
     ///
     /// - Parameter notStored: Called before Observation is notified.
     @discardableResult
-    func setFromView(_ value: Value, notStored: () -> Void = {}) -> PreferenceError? {
+    package func setFromView(_ value: Value, notStored: () -> Void = {}) -> PreferenceError? {
         let declaration = resolved
         var rejection: PreferenceError?
         do throws(PreferenceError) {

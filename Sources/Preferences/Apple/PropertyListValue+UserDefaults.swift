@@ -3,7 +3,7 @@ internal import Foundation
 
 extension PropertyListValue {
     /// Creates the value of an object in user defaults or iCloud; `nil` if a property list can't contain the object.
-    init?(propertyList object: Any) {
+    package init?(propertyList object: Any) {
         switch object {
         case let number as NSNumber: self.init(number)
         case let text as String: self = .string(text)
@@ -33,7 +33,7 @@ extension PropertyListValue {
     }
 
     /// The value as an object for user defaults and iCloud.
-    var propertyList: Any {
+    package var propertyList: Any {
         switch self {
         case .boolean(let value): NSNumber(value: value)
         case .integer(let value): NSNumber(value: value)
@@ -49,7 +49,7 @@ extension PropertyListValue {
 
     /// Returns whether values are equal except for the kinds of their numbers: other code may change these, and the declared type
     /// decides, so that isn't a change.
-    func isSame(as other: PropertyListValue) -> Bool {
+    package func isSame(as other: PropertyListValue) -> Bool {
         if self == other { return true }
         switch (self, other) {
         case (.array(let left), .array(let right)):

@@ -3,7 +3,7 @@ internal import Foundation
 
 extension SharedStore {
     /// Returns the layers over the program's user defaults, or over those of a suite.
-    func layers() -> [Layer] {
+    package func layers() -> [Layer] {
         switch self {
         case .standard:
             let protection = DataProtection.domain(Bundle.main.bundleIdentifier)
@@ -41,7 +41,7 @@ extension SharedStore {
     }
     #endif
 
-    static func checkSuite(_ name: String) throws(PreferenceError) {
+    package static func checkSuite(_ name: String) throws(PreferenceError) {
         try UserDefaultsSuite.check(name, ownDomain: Bundle.main.bundleIdentifier)
     }
 }

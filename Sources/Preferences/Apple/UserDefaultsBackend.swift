@@ -392,9 +392,9 @@ extension UserDefaultsSizeLimit {
 }
 
 /// The names that a suite of user defaults can have.
-enum UserDefaultsSuite {
+package enum UserDefaultsSuite {
     /// Throws for the program's own domain and the domain of all programs, for which no `UserDefaults` can be created.
-    static func check(_ name: String, ownDomain: String?) throws(PreferenceError) {
+    package static func check(_ name: String, ownDomain: String?) throws(PreferenceError) {
         // The constants of CFPreferences name these domains, too.
         if name == ownDomain || name == "kCFPreferencesCurrentApplication" {
             throw PreferenceError(

@@ -1,5 +1,5 @@
 #if canImport(Darwin) || STANDINS
-internal import Foundation
+package import Foundation
 
 /// An observer of single names in user defaults, including changes by other processes, until it is stopped.
 protocol UserDefaultsObserving: AnyObject, Sendable {
@@ -28,10 +28,10 @@ struct SharedUserDefaults: @unchecked Sendable {  // "The UserDefaults class is 
 }
 
 /// An observer of the notifications of one name, called on the thread that posts them, until it is released.
-final class NotificationObserver: @unchecked Sendable {  // the token is written only by the initializer
+package final class NotificationObserver: @unchecked Sendable {  // the token is written only by the initializer
     private let token: any NSObjectProtocol
 
-    init(of name: Notification.Name, _ body: @escaping @Sendable (Notification) -> Void) {
+    package init(of name: Notification.Name, _ body: @escaping @Sendable (Notification) -> Void) {
         token = NotificationCenter.default.addObserver(forName: name, object: nil, queue: nil, using: body)
     }
 
@@ -49,7 +49,7 @@ final class NotificationObserver: @unchecked Sendable {  // the token is written
 
 #if canImport(ObjectiveC)
 internal import DurableFile
-internal import Foundation
+package import Foundation
 
 /// An observer of names in user defaults that uses key-value observing.
 final class KeyValueObserver: UserDefaultsObserving {

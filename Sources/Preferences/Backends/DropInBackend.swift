@@ -1,11 +1,11 @@
-internal import DurableFile
+package import DurableFile
 
 /// Files of JSON lines that are read as one file.
-struct DropIns: Hashable, Sendable {
+package struct DropIns: Hashable, Sendable {
     /// The folders with drop-ins, the strongest first: a file replaces those of its name in weaker folders.
-    var folders: [String] = []
+    package var folders: [String] = []
     /// The files that are read after the drop-ins, in their order.
-    var files: [String]
+    package var files: [String]
 
     /// Returns the paths in the order in which the files are read, each followed by those of the files that it replaces.
     ///
@@ -37,7 +37,7 @@ private struct Listing: Equatable {
 /// A backend over files that are only read, drop-ins and the file that wins over them, as if they were one.
 ///
 /// Each file is read, watched and checked as the file of a store that is only read.
-final class DropInBackend: PreferenceBackend {
+package final class DropInBackend: PreferenceBackend {
     private let places: DropIns
     private let fileSystem: any FileSystem
     private let watcher: Watcher?
@@ -61,32 +61,32 @@ final class DropInBackend: PreferenceBackend {
         var reported: Set<String> = []
     }
 
-    init(_ places: DropIns, fileSystem: any FileSystem = SystemFileSystem(), watcher: Watcher? = .shared) {
+    package init(_ places: DropIns, fileSystem: any FileSystem = SystemFileSystem(), watcher: Watcher? = .shared) {
         self.places = places
         self.fileSystem = fileSystem
         self.watcher = watcher
     }
 
-    var isWrittenByHand: Bool { true }
+    package var isWrittenByHand: Bool { true }
 
-    func path(of name: String?) -> String? {
+    package func path(of name: String?) -> String? {
         let path = name.flatMap { name in state.withLock { $0.paths[name] } }
         return path ?? places.files.last
     }
 
     /// The values of each file in force, without those that a file after it overrides or removes.
-    var contentsOfFiles: [(path: String, contents: [String: PropertyListValue])] {
+    package var contentsOfFiles: [(path: String, contents: [String: PropertyListValue])] {
         state.withLock { state in
             state.order.map { path in (path, state.values.filter { state.paths[$0.key] == path }) }
         }
     }
 
-    func line(of name: String) -> Int? {
+    package func line(of name: String) -> Int? {
         let log = state.withLock { state in state.paths[name].flatMap { state.files[$0]?.log } }
         return log?.bytes(atMost: 4 << 20).flatMap { JSONLine.numbers(in: $0, joinsLines: true)[name] }
     }
 
-    func load(host: PreferenceBackendHost) throws(PreferenceError) -> [String: PropertyListValue] {
+    package func load(host: PreferenceBackendHost) throws(PreferenceError) -> [String: PropertyListValue] {
         state.withLock { $0.host = host }
         // Watched before they are listed, so that no change is missed in between.
         if state.withLock({ $0.watches.isEmpty }), let watcher {
@@ -99,7 +99,7 @@ final class DropInBackend: PreferenceBackend {
         return state.withLock { $0.values }
     }
 
-    func catchUp() throws(PreferenceError) {
+    package func catchUp() throws(PreferenceError) {
         let old = state.withLock { $0.values }
         defer {
             state.withLock { state in
@@ -110,7 +110,7 @@ final class DropInBackend: PreferenceBackend {
         try readFiles()
     }
 
-    func apply(
+    package func apply(
         _ changes: [String: PropertyListValue?],
         if condition: PreferenceCondition
     ) throws(PreferenceError) -> PreferenceBackendCommit {

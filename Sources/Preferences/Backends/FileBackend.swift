@@ -210,7 +210,7 @@ public final class FileBackend: PreferenceBackend {
     func trustOwner() { log.trustOwners() }
 
     /// Whether the file is used regardless of its owner.
-    var trustsOwner: Bool { log.trustsOwners }
+    package var trustsOwner: Bool { log.trustsOwners }
 
     /// Blocks until everything applied so far survives a loss of power.
     ///
@@ -242,7 +242,7 @@ public enum PreferenceDurability: Hashable, Sendable {
 
 extension PreferenceError {
     /// Creates the error that a read or a set reports for an error of the file.
-    init(_ error: LogError) {
+    package init(_ error: LogError) {
         switch error {
         case .failed(let cause):
             self.init(.unavailable, "the preferences file can't be used; nothing was changed", cause: cause)

@@ -1,7 +1,7 @@
 internal import DurableFile
 
 /// The values of a preferences file: those that are published, and the file's changes since.
-final class FileContents: LogContents, @unchecked Sendable {  // used under its log's lock only
+package final class FileContents: LogContents, @unchecked Sendable {  // used under its log's lock only
     /// The values in the file, until `load` returns them.
     // Accesses are exclusive under the log's lock; checking that took a hundred instructions for each line, and twice as many
     // for a set.

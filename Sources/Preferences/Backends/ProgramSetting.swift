@@ -2,7 +2,7 @@ internal import DurableFile
 
 /// A setting that the program may change only before it is used.
 // Not constrained to `Equatable`: the type would look for the conformance among all in the process when it is first used.
-final class ProgramSetting<Value: Sendable>: Sendable {
+package final class ProgramSetting<Value: Sendable>: Sendable {
     private let state: Lock<(value: Value, isFixed: Bool)>
     private let name: String
 
@@ -24,12 +24,12 @@ final class ProgramSetting<Value: Sendable>: Sendable {
     }
 
     /// Returns the value, which can't be changed afterwards, and whether it could be changed before.
-    func fix() -> (value: Value, isFirst: Bool) {
+    package func fix() -> (value: Value, isFirst: Bool) {
         state.withLock { state in (state.value, !exchange(&state.isFixed, with: true)) }
     }
 }
 
 /// Whether files are used regardless of their owners.
-enum TrustedOwners {
-    static let setting = ProgramSetting(false, "PreferenceStore.trustsOwners")
+package enum TrustedOwners {
+    package static let setting = ProgramSetting(false, "PreferenceStore.trustsOwners")
 }

@@ -1,5 +1,5 @@
 /// The order of the names, comments and unknown parts in the lines of a file, which a compaction keeps.
-struct FileLayout {
+package struct FileLayout {
     enum Item: Equatable {
         case name(String)
         case comment(String)
@@ -11,7 +11,7 @@ struct FileLayout {
 
     /// The comment that follows the values if someone has asked for the compaction: the file no longer contains their earlier
     /// values, but every later change.
-    static let compactionMark = "compacted"
+    package static let compactionMark = "compacted"
     /// The comments around the lines at the end of a file that is being rewritten in place, which repeat all that still counts.
     static let repetitionMark = "the lines above are repeated below"
     static let repetitionEnd = "the lines above were repeated"
@@ -105,7 +105,7 @@ struct FileLayout {
     }
 
     /// Whether a line without its newline is marked by `markOverridden`.
-    static func hasOverridden(_ line: UnsafeRawBufferPointer) -> Bool {
+    package static func hasOverridden(_ line: UnsafeRawBufferPointer) -> Bool {
         // A person who writes a space there usually writes one after the brace, too.
         line.count > 3 && line[1] == UInt8(ascii: "\"") && line[line.count - 3] != UInt8(ascii: " ")
             && line[line.count - 2] == UInt8(ascii: " ") && line[line.count - 1] == UInt8(ascii: "}")

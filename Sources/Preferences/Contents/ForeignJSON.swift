@@ -6,11 +6,11 @@
 /// file, also one with a tag such as `$date`; an object is the value of its name. A `$` at the start of a key has no meaning in an object
 /// of several keys, which can't be a tag's. A member that is null is left out, an element that is null is the nil of an array, and a name
 /// that is null is removed.
-struct ForeignJSON {
+package struct ForeignJSON {
     private let text: [UInt8]
     private let strict: StrictJSON
 
-    init(_ text: [UInt8]) {
+    package init(_ text: [UInt8]) {
         self.text = text
         var strict = StrictJSON(text)
         strict.convert()
@@ -24,7 +24,7 @@ struct ForeignJSON {
     ///
     /// - Parameter isStrict: Whether a name or a form that this version doesn't know is an error.
     /// - Throws: The first error, whose offset is one in the text.
-    func changes(isStrict: Bool) throws(JSONLineError) -> [String: PropertyListValue?] {
+    package func changes(isStrict: Bool) throws(JSONLineError) -> [String: PropertyListValue?] {
         let (changes, errors) = try readable(isStrict: isStrict)
         if let error = errors.first { throw error }
         return changes
@@ -372,5 +372,5 @@ extension PropertyListValue {
     }
 
     /// Whether the value, read from plain JSON, stands for null.
-    var isNull: Bool { if case .real(let number) = self { number.isNaN } else { false } }
+    package var isNull: Bool { if case .real(let number) = self { number.isNaN } else { false } }
 }

@@ -6,7 +6,7 @@ extension JSONLine {
     /// Lines that can't be read are skipped, as by every reader.
     ///
     /// - Parameter joinsLines: Whether an object over several lines is read, as in managed and system files; its first line counts.
-    static func numbers(in bytes: [UInt8], joinsLines: Bool) -> [String: Int] {
+    package static func numbers(in bytes: [UInt8], joinsLines: Bool) -> [String: Int] {
         bytes.withUnsafeBytes { bytes in
             var lines: [String: Int] = [:]
             var (start, number) = (0, 1)

@@ -17,7 +17,8 @@ extension JSONLine {
     }
 
     /// Appends the line of a transaction in the same way.
-    static func write(_ changes: [String: PropertyListValue?], to bytes: inout [UInt8]) throws(PreferenceError) {
+    package static func write(_ changes: [String: PropertyListValue?], to bytes: inout [UInt8]) throws(PreferenceError)
+    {
         if changes.count == 1, let (name, value) = changes.first {
             return try write(name: name, value: value, to: &bytes)
         }
@@ -109,14 +110,14 @@ extension JSONLine {
     }
 
     /// Appends a value alone, including its tags. If this throws, `bytes` is unchanged.
-    static func writeValue(_ value: PropertyListValue, to bytes: inout [UInt8]) throws(PreferenceError) {
+    package static func writeValue(_ value: PropertyListValue, to bytes: inout [UInt8]) throws(PreferenceError) {
         try append(to: &bytes) { (bytes, limit) throws(PreferenceError) in
             try appendValue(value, nesting: 0, to: &bytes, limit: limit)
         }
     }
 
     /// Appends a value that `readPlain` has read, on one line. If this throws, a part of it is left.
-    static func writePlain(_ value: PropertyListValue, to bytes: inout [UInt8]) throws(PreferenceError) {
+    package static func writePlain(_ value: PropertyListValue, to bytes: inout [UInt8]) throws(PreferenceError) {
         switch value {
         case .array(let elements):
             bytes.append(UInt8(ascii: "["))
@@ -142,7 +143,7 @@ extension JSONLine {
 
     /// Throws if a line of the changes can't be written; cheap for small changes.
     @inline(__always)
-    static func check(_ changes: ValueChanges) throws(PreferenceError) {
+    package static func check(_ changes: ValueChanges) throws(PreferenceError) {
         if case .one(let name, let value) = changes, 1...1000 ~= name.utf8.count, value?.isShort ?? true { return }
         try checkEach(changes)
     }

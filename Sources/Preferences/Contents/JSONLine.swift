@@ -17,7 +17,7 @@
 ///
 /// A number without fraction and exponent is an integer if it fits 64 bits. Every other number is a real: `1e3` and `-0.0` are
 /// reals, but `-0` is the integer 0. If a key occurs twice, the last value is used.
-enum JSONLine {
+package enum JSONLine {
     /// The maximum nesting of arrays and dictionaries in a value, not counting tags and the line's own object.
     static let maximumNesting = 128
     /// The maximum length of a line in bytes, without its newline. Functions have a parameter for it, so that tests need no
@@ -25,7 +25,7 @@ enum JSONLine {
     static let maximumLength = 64 << 20
 
     /// A part of a line that sets nothing.
-    enum Remark: Equatable {
+    package enum Remark: Equatable {
         case comment(String)
         /// A name with a single `$`, as of a newer version, and its value, as they are in the file.
         case unknown(String)
@@ -38,7 +38,7 @@ enum JSONLine {
     /// line of the file.
     ///
     /// - Parameter isStrict: Whether a second object, and names and forms that this version doesn't know, are damage.
-    static func read(
+    package static func read(
         _ line: UnsafeRawBufferPointer,
         isFirst: Bool = false,
         isStrict: Bool = false,
@@ -64,7 +64,7 @@ enum JSONLine {
     }
 
     /// Reads a value alone, including its tags, with only white space around it.
-    static func readValue(_ bytes: UnsafeRawBufferPointer, isStrict: Bool = false) throws(JSONLineError)
+    package static func readValue(_ bytes: UnsafeRawBufferPointer, isStrict: Bool = false) throws(JSONLineError)
         -> PropertyListValue
     {
         var reader = JSONReader(bytes)
@@ -76,7 +76,7 @@ enum JSONLine {
     /// doesn't have.
     ///
     /// A schema written by a person has such keys, and those unknown to this program must not get lost.
-    static func readPlain(_ bytes: UnsafeRawBufferPointer) throws(JSONLineError) -> PropertyListValue {
+    package static func readPlain(_ bytes: UnsafeRawBufferPointer) throws(JSONLineError) -> PropertyListValue {
         var reader = JSONReader(bytes)
         reader.isPlain = true
         return try reader.wholeValue()
@@ -93,8 +93,8 @@ enum JSONLine {
 }
 
 /// The reason why a line can't be read.
-struct JSONLineError: Error, Equatable {
-    enum Kind {
+package struct JSONLineError: Error, Equatable {
+    package enum Kind {
         /// The line is invalid, whatever follows it.
         case damaged
         /// The line ends before its object does, so it may still be in the process of being written.
@@ -103,15 +103,15 @@ struct JSONLineError: Error, Equatable {
         case unknownFormat
     }
 
-    let kind: Kind
+    package let kind: Kind
     /// The reason, for use after the line's number.
-    let reason: String
+    package let reason: String
     /// The offset in the line, in bytes.
     let offset: Int
 }
 
 extension JSONLineError: CustomStringConvertible {
-    var description: String { "\(reason), at byte \(offset)" }
+    package var description: String { "\(reason), at byte \(offset)" }
 }
 
 /// The reals that JSON can't express, with their words in a tag.
@@ -181,5 +181,23 @@ extension UnsafeRawBufferPointer {
             index &+= 1
         }
         return bits & 0x8080_8080_8080_8080 == 0
+    }
+}
+
+extension JSONLine {
+    /// Reads a line, which here may also have line breaks between its tokens; a `nil` value removes the name.
+    ///
+    /// - Throws: `unreadable`; the message begins with line and column if there are several lines.
+    package static func changes(
+        in bytes: [UInt8],
+        isStrict: Bool = true
+    ) throws(PreferenceError) -> [String: PropertyListValue?] {
+        var changes: [String: PropertyListValue?] = [:]
+        try reading(bytes) { bytes throws(JSONLineError) in
+            try read(bytes, isFirst: true, isStrict: isStrict) { name, value in
+                changes.updateValue(value, forKey: name)
+            }
+        }
+        return changes
     }
 }

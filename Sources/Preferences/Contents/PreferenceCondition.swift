@@ -54,7 +54,7 @@ public struct PreferenceCondition: Sendable {
 
 extension String {
     /// Returns the rest of a name after a prefix, compared by canonical equivalence; `nil` if the name doesn't begin with it.
-    func droppingPrefix(_ prefix: String) -> String? {
+    package func droppingPrefix(_ prefix: String) -> String? {
         if utf8.starts(with: prefix.utf8) { return String(utf8.dropFirst(prefix.utf8.count)) }
         return hasPrefix(prefix) ? String(dropFirst(prefix.count)) : nil
     }

@@ -30,7 +30,7 @@ extension PropertyListValue {
 
 extension JSONLine {
     /// Returns the result of a closure that reads a text, and gives its errors the place in the text.
-    static func reading<Result>(
+    package static func reading<Result>(
         _ text: [UInt8],
         _ body: (UnsafeRawBufferPointer) throws(JSONLineError) -> Result
     ) throws(PreferenceError) -> Result {
@@ -43,7 +43,7 @@ extension JSONLine {
 
 extension PreferenceError {
     /// Creates the error of a text, with line and column, counted from 1 as in editors, if it has several lines.
-    init(_ error: JSONLineError, in text: [UInt8]) {
+    package init(_ error: JSONLineError, in text: [UInt8]) {
         let place = ForeignJSON.place(of: error.offset, in: text)
         self.init(
             error.kind == .unknownFormat ? .unknownFormat : .unreadable,

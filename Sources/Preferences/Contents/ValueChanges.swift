@@ -1,7 +1,7 @@
 /// The changes to store: names and their values, nil to remove.
 ///
 /// Most sets have one name: a dictionary for it took a third of the instructions of a set in memory.
-enum ValueChanges: Sendable {
+package enum ValueChanges: Sendable {
     case one(String, PropertyListValue?)
     case several([String: PropertyListValue?])
 
@@ -87,7 +87,7 @@ final class ValueChange: Sendable {
 /// A list that usually has one element, which needs no array then.
 ///
 /// It takes one word if its elements are references: each copy counts only one reference.
-enum ShortList<Element> {
+package enum ShortList<Element> {
     case empty
     case one(Element)
     /// At least two elements.
@@ -200,7 +200,7 @@ extension ValueSource {
 /// A stored value that may be used for a name.
 ///
 /// A class, because a change's candidates are copied a dozen times on their way to an observer.
-final class StoredCandidate: Equatable, Sendable {
+package final class StoredCandidate: Equatable, Sendable {
     let value: PropertyListValue
     /// Whether the value is text written by a person for a declared type.
     let isText: Bool
@@ -239,7 +239,7 @@ final class StoredCandidate: Equatable, Sendable {
     }
 
     /// Returns whether both give the same value; a value that moves to the present name stays the same.
-    static func == (left: StoredCandidate, right: StoredCandidate) -> Bool {
+    package static func == (left: StoredCandidate, right: StoredCandidate) -> Bool {
         left.value == right.value && left.isText == right.isText && left.layer == right.layer
     }
 
@@ -370,7 +370,7 @@ struct UnreadableValue {
 }
 
 /// The stored values that may be used for a name, strongest first.
-typealias StoredCandidates = ShortList<StoredCandidate>
+package typealias StoredCandidates = ShortList<StoredCandidate>
 
 extension ShortList<StoredCandidate> {
     init(_ value: PropertyListValue?) {
@@ -381,5 +381,16 @@ extension ShortList<StoredCandidate> {
     /// Returns the first candidate for which `canRead` returns true.
     func first(where canRead: (StoredCandidate) -> Bool) -> StoredCandidate? {
         firstResult { canRead($0) ? $0 : nil }
+    }
+}
+
+extension [String: PropertyListValue] {
+    /// Returns the changes that lead to other values.
+    package func changes(to new: Self) -> [String: PropertyListValue?] {
+        var changes: [String: PropertyListValue?] = [:]
+        for name in Set(keys).union(new.keys) where self[name] != new[name] {
+            changes.updateValue(new[name], forKey: name)
+        }
+        return changes
     }
 }

@@ -1,8 +1,8 @@
 internal import Synchronization
 
 /// The change of one name in a batch.
-struct ChangeEntry: Sendable {
-    let name: String
+package struct ChangeEntry: Sendable {
+    package let name: String
     /// The stored values of the layers before the change, the strongest layer's first.
     let old: StoredCandidates
     /// The stored values of the layers after it.
@@ -17,7 +17,7 @@ struct ChangeEntry: Sendable {
 }
 
 /// The changes of one set, of one transaction, or of one external change, delivered together.
-struct ChangeBatch: Sendable {
+package struct ChangeBatch: Sendable {
     let sequence: UInt64
     let origin: PreferenceChangeOrigin
     /// The identifier of the newest subscription that was notified before the change, if this batch is such an announcement.
@@ -38,7 +38,7 @@ struct ChangeBatch: Sendable {
     }
 
     /// The changes of stored names, for observers of the whole store.
-    var stored: [ChangeEntry] {
+    package var stored: [ChangeEntry] {
         entries.filter { !$0.isOfSeveralNames } + entriesOfStoredNames.filter { !$0.isBelow }
     }
 

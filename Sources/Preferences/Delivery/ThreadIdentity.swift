@@ -1,11 +1,11 @@
 internal import CDurableFile
 
 /// The identity of a thread, unique among the threads that run at the same time.
-struct ThreadIdentity: Hashable, Sendable {
+package struct ThreadIdentity: Hashable, Sendable {
     private let value: UInt
 
     /// The calling thread.
-    static var current: ThreadIdentity {
+    package static var current: ThreadIdentity {
         ThreadIdentity(value: UInt(bitPattern: c_thread_identity()))
     }
 

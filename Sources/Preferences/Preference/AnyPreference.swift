@@ -12,14 +12,14 @@ internal import Foundation
 ///
 /// Two are equal if they have the same store, name and type. All members may be used on any thread.
 public struct AnyPreference: Sendable {
-    let base: any DeclaredPreference
+    package let base: any DeclaredPreference
 
     /// Creates a preference without its static type.
     public init<Value>(_ preference: Preference<Value>) {
         base = preference
     }
 
-    init(base: any DeclaredPreference) {
+    package init(base: any DeclaredPreference) {
         self.base = base
     }
 
@@ -134,7 +134,7 @@ extension AnyPreference: CustomStringConvertible, CustomReflectable {
 }
 
 /// A preference without its static type.
-protocol DeclaredPreference: Sendable, Hashable, CustomStringConvertible {
+package protocol DeclaredPreference: Sendable, Hashable, CustomStringConvertible {
     var name: String { get }
     var declaredDescription: String? { get }
     var options: DeclaredOptions? { get }
@@ -180,22 +180,22 @@ extension DeclaredPreference {
 }
 
 extension Preference: DeclaredPreference {
-    var declarationIdentities: [ObjectIdentifier] {
+    package var declarationIdentities: [ObjectIdentifier] {
         [ObjectIdentifier(declaration)] + (declaration.member?.enclosingDeclarations ?? [])
     }
-    var isMember: Bool { declaration.member != nil }
-    var options: DeclaredOptions? { declaration.options }
-    var isRequired: Bool { declaration.isRequired }
-    var valueType: any Any.Type { Value.self }
-    var codingIdentifier: String { declaration.coding.identifier }
+    package var isMember: Bool { declaration.member != nil }
+    package var options: DeclaredOptions? { declaration.options }
+    package var isRequired: Bool { declaration.isRequired }
+    package var valueType: any Any.Type { Value.self }
+    package var codingIdentifier: String { declaration.coding.identifier }
 
-    func write(stored: PropertyListValue?) throws(PreferenceError) {
+    package func write(stored: PropertyListValue?) throws(PreferenceError) {
         if let value = try value(toSetFor: stored) { return try write(value) }
         let core = store.resolved.core
         _ = try core.commit(core.changes(of: name, to: nil))
     }
 
-    nonisolated(nonsending) func writeSuspending(stored: PropertyListValue?) async throws(PreferenceError) {
+    package nonisolated(nonsending) func writeSuspending(stored: PropertyListValue?) async throws(PreferenceError) {
         if let value = try value(toSetFor: stored) { return try await write(value) }
         let core = store.resolved.core
         let changes = core.changes(of: name, to: nil)
@@ -218,7 +218,7 @@ extension Preference: DeclaredPreference {
         return isMember ? defaultValue : nil
     }
 
-    func canDecode(_ stored: PropertyListValue) -> Bool {
+    package func canDecode(_ stored: PropertyListValue) -> Bool {
         var parts: [EvolvingProblem] = []
         if stored.isUnset { return true }
         do throws(PreferenceError) {
@@ -228,7 +228,7 @@ extension Preference: DeclaredPreference {
         }
     }
 
-    func storedForm(
+    package func storedForm(
         in snapshot: StoreSnapshot,
         isSecret: (PropertyListValue) -> Bool
     ) throws(PreferenceError) -> PropertyListValue? {
@@ -241,11 +241,11 @@ extension Preference: DeclaredPreference {
         return try declaration.encodeUnchecked(value ?? defaultValue)
     }
 
-    func storedDefault() throws(PreferenceError) -> PropertyListValue? {
+    package func storedDefault() throws(PreferenceError) -> PropertyListValue? {
         try declaration.encodeUnchecked(defaultValue)
     }
 
-    func rules(ofOwnForms: Bool) -> [PreferenceRule] {
+    package func rules(ofOwnForms: Bool) -> [PreferenceRule] {
         guard declaration.member == nil else { return [] }
         func form(_ value: Value) -> PropertyListValue? { ofOwnForms ? Self.ownForm(of: value) : storedForm(of: value) }
         var rules = declaration.options?.rules.map { unsafeDowncast($0, to: Rule<Value>.self).untyped(form) } ?? []
@@ -256,7 +256,7 @@ extension Preference: DeclaredPreference {
     }
 
     /// Returns the form that the type has by itself, whichever coding stores it; `nil` for a type that has none, and for `nil`.
-    static func ownForm(of value: Value) -> PropertyListValue? {
+    package static func ownForm(of value: Value) -> PropertyListValue? {
         do { return try (value as? any PreferenceValue)?.storedValue() } catch { return nil }
     }
 
@@ -294,7 +294,7 @@ extension Preference: CustomStringConvertible, CustomReflectable {
 }
 
 /// Returns a value's description, without the `Optional` around it.
-func text(of value: Any) -> String {
+package func text(of value: Any) -> String {
     if let date = value as? Date { return date.readable }
     return (value as? any _OptionalPreferenceValue)?.wrappedText ?? "\(value)"
 }

@@ -15,7 +15,7 @@
 /// value and its default, and a schema has neither. `value` and the store's subscript still return the value itself.
 @propertyWrapper
 public struct Preference<Value: Sendable>: Sendable {
-    @usableFromInline let declaration: PreferenceDeclaration<Value>
+    @usableFromInline package let declaration: PreferenceDeclaration<Value>
 
     init(
         declaring name: String,

@@ -42,7 +42,7 @@ public struct PreferenceStoreChange: Sendable {
     /// The names whose values descriptions hide.
     private let secretNames: Set<String>
 
-    init(
+    package init(
         names: Set<String>,
         old: [String: PropertyListValue],
         new: [String: PropertyListValue],
@@ -57,7 +57,7 @@ public struct PreferenceStoreChange: Sendable {
     }
 
     /// Creates the change of a batch; `secretNames` returns those of the given names whose values are secrets.
-    init(_ batch: ChangeBatch, secretNames: ([String]) -> Set<String> = { _ in [] }) {
+    package init(_ batch: ChangeBatch, secretNames: ([String]) -> Set<String> = { _ in [] }) {
         var old: [String: PropertyListValue] = [:]
         var new: [String: PropertyListValue] = [:]
         let entries = batch.stored

@@ -23,7 +23,7 @@ extension PreferenceDeclaration {
     }
 
     /// Returns the stored form of `value` alone, which is not a member; `nil` for `nil`.
-    func encode(_ value: Value) throws(PreferenceError) -> PropertyListValue? {
+    package func encode(_ value: Value) throws(PreferenceError) -> PropertyListValue? {
         runsClosures ? try convert(value) : try checkedForm(of: value)
     }
 
@@ -92,7 +92,7 @@ extension PreferenceDeclaration {
     /// Returns the stored form of a value that need not meet the rule, such as a default.
     ///
     /// - Parameter isStored: Whether the result is for the store; user defaults have their own form of some values.
-    func encodeUnchecked(_ value: Value, isStored: Bool = false) throws(PreferenceError) -> PropertyListValue? {
+    package func encodeUnchecked(_ value: Value, isStored: Bool = false) throws(PreferenceError) -> PropertyListValue? {
         do {
             #if canImport(Darwin) || STANDINS
             if isStored, let stored = try userDefaultsForm(of: value) { return stored }
@@ -153,7 +153,7 @@ extension PreferenceDeclaration {
     ///
     /// - Parameter fillsOnly: Whether only members that aren't stored are read from the default.
     @inline(__always)
-    func decodeUnchecked(
+    package func decodeUnchecked(
         _ stored: PropertyListValue,
         _ problems: inout [EvolvingProblem],
         fillsOnly: Bool = false
@@ -240,7 +240,7 @@ extension PreferenceDeclaration {
     /// Returns the value of the first candidate that can be read, or `nil` without candidates; throws if none can be read.
     ///
     /// For callers that must not use the default in place of an unreadable value.
-    func readStrictly(_ candidates: StoredCandidates) throws(PreferenceError) -> Value? {
+    package func readStrictly(_ candidates: StoredCandidates) throws(PreferenceError) -> Value? {
         let (value, used, problems, _) = read(candidates)
         if used == nil, let problem = problems.first { throw problem.reason }
         return value

@@ -3,7 +3,7 @@
 extension PreferenceDeclaration {
     /// Returns the value of the uses of the preference's option, in the order of the command line; `nil` if they say nothing about it.
     @inline(never)
-    func decode(_ uses: [OptionUse]) throws(PreferenceError) -> Value? {
+    package func decode(_ uses: [OptionUse]) throws(PreferenceError) -> Value? {
         let shape = TextShape(of: Value.self, coding: coding.identifier)
         if shape == .boolean { return try uses.last.map(flag) ?? nil }
         // `--no-limit` may be the option of another preference, "no-limit".
@@ -185,7 +185,7 @@ extension AnyPreference {
 }
 
 extension Preference {
-    func mistake(in uses: [OptionUse]) -> OptionMistake? {
+    package func mistake(in uses: [OptionUse]) -> OptionMistake? {
         guard let error = declaration.error(of: uses) else { return nil }
         let wrong = uses.count == 1 ? [] : uses.filter { declaration.error(of: [$0])?.code == .unreadable }
         let shape = TextShape(of: Value.self, coding: declaration.coding.identifier)
@@ -202,13 +202,13 @@ extension Preference {
         )
     }
 
-    func write(texts: [String]) throws(PreferenceError) {
+    package func write(texts: [String]) throws(PreferenceError) {
         let declaration = declaration.resolved
         guard let value = try declaration.value(of: texts.map { .joined($0) }) else { return }
         try Preference(declaration).write(value)
     }
 
-    func reasonToReject(_ stored: PropertyListValue) -> PreferenceError? {
+    package func reasonToReject(_ stored: PropertyListValue) -> PreferenceError? {
         var parts: [EvolvingProblem] = []
         do throws(PreferenceError) {
             let value = try declaration.decode(stored, &parts)

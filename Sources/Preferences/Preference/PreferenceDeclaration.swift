@@ -3,11 +3,11 @@ public import Synchronization
 
 /// A preference's declaration and the slot of its decoded value; all copies of the preference share it.
 @usableFromInline
-final class PreferenceDeclaration<Value: Sendable>: Sendable {
+package final class PreferenceDeclaration<Value: Sendable>: Sendable {
     @usableFromInline let slot: PreferenceCell
-    @usableFromInline let signal: PreferenceSignal
+    @usableFromInline package let signal: PreferenceSignal
     @usableFromInline let makeDefault: @Sendable () -> Value
-    let store: PreferenceStore
+    package let store: PreferenceStore
     /// The store's node for the name, which it keeps while a declaration of the name exists.
     let node: PreferenceNode
     let name: String
@@ -164,7 +164,7 @@ final class PreferenceDeclaration<Value: Sendable>: Sendable {
     var isSecret: Bool { isDeclaredSecret || store.core.isSecret(name) }
 
     /// The declaration in effect: this one or, inside `withIsolatedStores`, the same in the store that replaces the declared one.
-    var resolved: PreferenceDeclaration {
+    package var resolved: PreferenceDeclaration {
         guard let store = store.isolated else { return self }
         return bound(to: store)
     }
@@ -268,7 +268,7 @@ final class PreferenceDeclaration<Value: Sendable>: Sendable {
     /// be cached.
     ///
     /// - Parameter isOfValue: Whether only what `value` shows is read; otherwise the next change is signalled in any case.
-    func register(isOfValue: Bool = false) -> (candidates: StoredCandidates, ticket: UInt64, isKept: Bool) {
+    package func register(isOfValue: Bool = false) -> (candidates: StoredCandidates, ticket: UInt64, isKept: Bool) {
         while true {
             let registered = signal.currentEpoch
             signal.access()

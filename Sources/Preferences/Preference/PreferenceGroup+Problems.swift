@@ -39,7 +39,7 @@ public struct PreferenceProblems: Error, Sendable, RandomAccessCollection {
     /// The problems, in the order of declaration; unknown names come last.
     public let problems: [PreferenceError]
 
-    init(_ problems: [PreferenceError]) { self.problems = problems }
+    package init(_ problems: [PreferenceError]) { self.problems = problems }
 
     /// Zero.
     public var startIndex: Int { 0 }
@@ -60,7 +60,7 @@ extension PreferenceProblems: CustomStringConvertible, LocalizedError {
 }
 
 /// The consequence of a problem, as its message says it.
-enum ProblemOutcome {
+package enum ProblemOutcome {
     /// The next usable value or the default is read.
     case read
     /// The last valid state stays in use.
@@ -79,7 +79,7 @@ enum ProblemOutcome {
 
 extension [any DeclaredPreference] {
     /// Returns the problems of the preferences in their stores, without unknown names.
-    func problems(_ outcome: ProblemOutcome) -> [PreferenceError] {
+    package func problems(_ outcome: ProblemOutcome) -> [PreferenceError] {
         var snapshots: [ObjectIdentifier: StoreSnapshot] = [:]
         var problems: [PreferenceError] = []
         for preference in self {
@@ -98,7 +98,7 @@ extension [any DeclaredPreference] {
 
 extension [PreferenceError] {
     /// The errors without those that say the same: two stores may have one layer, and two members are of one value.
-    var withoutEqualTexts: [PreferenceError] {
+    package var withoutEqualTexts: [PreferenceError] {
         var texts: Set<String> = []
         return filter { texts.insert($0.description).inserted }
     }
@@ -120,7 +120,7 @@ extension DeclaredPreference {
 }
 
 extension Preference {
-    func problems(
+    package func problems(
         in candidates: StoredCandidates,
         of core: StoreCore,
         _ outcome: ProblemOutcome
@@ -172,10 +172,10 @@ extension PreferenceError {
 }
 
 /// Returns the type of the values that aren't nil.
-func wrappedType<Value>(of type: Value.Type) -> Any.Type {
+package func wrappedType<Value>(of type: Value.Type) -> Any.Type {
     (type as? any _OptionalPreferenceValue.Type)?.wrappedType ?? type
 }
 
 extension _OptionalPreferenceValue {
-    static var wrappedType: Any.Type { Wrapped.self }
+    package static var wrappedType: Any.Type { Wrapped.self }
 }

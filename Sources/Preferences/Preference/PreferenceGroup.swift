@@ -117,7 +117,7 @@ final class GroupBinding: Sendable {
 }
 
 /// The preferences of a group and its nested groups.
-enum DeclaredPreferences {
+package enum DeclaredPreferences {
     /// A preference, and the property that has it.
     struct Property {
         let preference: any DeclaredPreference
@@ -133,7 +133,7 @@ enum DeclaredPreferences {
     }
 
     /// Returns the preferences of a group in the order of declaration.
-    static func all(in group: Any) -> [any DeclaredPreference] { properties(of: group).map(\.preference) }
+    package static func all(in group: Any) -> [any DeclaredPreference] { properties(of: group).map(\.preference) }
 
     /// Returns the preferences of a group with their properties, in the order of declaration.
     static func properties(of group: Any) -> [Property] {

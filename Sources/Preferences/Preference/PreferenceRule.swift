@@ -91,7 +91,7 @@ final class Rule<Value: Sendable>: AnyRule, @unchecked Sendable {  // immutable
 }
 
 /// The options of one declaration, combined; all copies of the preference share it.
-final class DeclaredOptions: Sendable {
+package final class DeclaredOptions: Sendable {
     /// One option of a declaration.
     enum Option: Sendable {
         case rule(AnyRule)
@@ -107,14 +107,14 @@ final class DeclaredOptions: Sendable {
 
     let rules: [AnyRule]
     let description: String?
-    let title: String?
-    let section: String?
+    package let title: String?
+    package let section: String?
     /// The advice for a deprecated preference, such as "set volume".
-    let deprecation: String?
+    package let deprecation: String?
     let isSecret: Bool
     let isRequired: Bool
     let short: Character?
-    let formerNames: [String]
+    package let formerNames: [String]
     /// Whether an empty name was given as a former one.
     let hasEmptyFormerName: Bool
     /// The options that were given twice.

@@ -5,7 +5,7 @@ extension PreferenceStore {
     ///
     /// Passes the current state to `begin`, in one step with the subscription and under the store's lock: `begin` must not
     /// call out. The store keeps `body` until the observation ends, so `body` may keep the store.
-    func subscribe(
+    package func subscribe(
         to names: Set<String>? = nil,
         timing: PreferenceTiming = .didSet,
         begin: (LayerList, FormerNames) -> Void = { _, _ in },

@@ -67,7 +67,7 @@ extension StoreCore {
     /// Stores the changes that `body` makes as one, on the caller's thread.
     ///
     /// - Parameter whole: The call that the transaction is a part of; its deadline holds for all its parts. `nil` if it is a call by itself.
-    func transact<Result>(
+    package func transact<Result>(
         _ form: StoreCall.Form,
         in whole: StoreCall? = nil,
         _ body: (inout PreferenceTransaction) throws -> Result
@@ -87,7 +87,7 @@ extension StoreCore {
 
     /// Stores the changes that `body` makes as one; the task is suspended while a backend with a timeout is called.
     @_semantics("optimize.sil.specialize.generic.never")
-    nonisolated(nonsending) func transactSuspending<Result>(
+    package nonisolated(nonsending) func transactSuspending<Result>(
         _ form: StoreCall.Form,
         in whole: StoreCall? = nil,
         _ body: (inout PreferenceTransaction) throws -> Result

@@ -137,7 +137,7 @@ extension PreferenceError {
         }
         let shown = layer.shown(name: name)
         let location = layer.source.location(of: name).map { " (\($0))" } ?? ""
-        let cure = shown.nearest(of: known).map { "did you mean \"\($0)\"?" } ?? "correct or remove it"
+        let cure = shown.nearest(among: known).map { "did you mean \"\($0)\"?" } ?? "correct or remove it"
         self.init(
             .invalidName,
             "no preference is named \"\(shown)\"; its value in the layer \"\(layer.name)\"\(location) is ignored; \(cure)"
@@ -149,7 +149,7 @@ extension String {
     /// Returns the word that was probably meant by this one if that is a typing mistake; `nil` if no word is close enough.
     ///
     /// One character in three may be wrong; upper and lower case are the same.
-    @_spi(Tool) public func nearest(of words: some Sequence<String>) -> String? {
+    package func nearest(among words: some Sequence<String>) -> String? {
         let typed = Array(lowercased())
         let near = words.compactMap { word -> (word: String, distance: Int)? in
             let distance = Self.distance(typed, Array(word.lowercased()))

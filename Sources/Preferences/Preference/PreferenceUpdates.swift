@@ -11,13 +11,13 @@ public struct PreferenceUpdates<Element: Sendable>: AsyncSequence, Sendable {
     /// Elements wait as closures, so that the consumer decodes them and not the thread that sets.
     fileprivate typealias Stream = AsyncStream<@Sendable () -> Element>
     /// Adds an element. It resumes a waiting consumer, so except for the first element it is called without a lock.
-    typealias Yield = @Sendable (@escaping @Sendable () -> Element) -> Void
+    package typealias Yield = @Sendable (@escaping @Sendable () -> Element) -> Void
 
     private let buffering: PreferenceBuffering
     private let subscribe: @Sendable (_ yield: @escaping Yield) -> [PreferenceObservation]
 
     /// Creates a sequence whose iterators call `subscribe`; elements that it yields before it returns come first.
-    init(
+    package init(
         buffering: PreferenceBuffering,
         subscribe: @escaping @Sendable (_ yield: @escaping Yield) -> [PreferenceObservation]
     ) {

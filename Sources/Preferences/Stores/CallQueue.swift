@@ -5,7 +5,7 @@ internal import Synchronization
 /// A call of a store, with what a source with a timeout needs to know of it.
 ///
 /// A class, because most calls have none: passing `nil` on is cheap.
-final class StoreCall: Sendable {
+package final class StoreCall: Sendable {
     /// The start of the call. The timeout of each source counts from here.
     let start: ContinuousClock.Instant
     /// The method of the program that the call serves.
@@ -16,7 +16,7 @@ final class StoreCall: Sendable {
     private let isEnded = Atomic(false)
 
     /// The methods with a blocking and an `async` form.
-    enum Form: Sendable {
+    package enum Form: Sendable {
         case read, write, update, transaction, apply, removeAll, load, refresh, flush, migrate
     }
 

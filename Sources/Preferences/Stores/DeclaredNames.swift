@@ -55,7 +55,7 @@ extension StoreCore {
     }
 
     /// Returns the names whose values are secrets; call without a lock.
-    func secretNames(among names: some Sequence<String>) -> Set<String> {
+    package func secretNames(among names: some Sequence<String>) -> Set<String> {
         Set(names.filter(isSecret))
     }
 
@@ -70,7 +70,7 @@ extension StoreCore {
 
     /// Records that a name was declared secret; creates no layers, because a declaration reads nothing.
     @inline(never)
-    func noteSecret(_ name: String) {
+    package func noteSecret(_ name: String) {
         guard state.withLock({ $0.noteSecrets([name]) }) else { return }
         for core in replacements { core.noteSecret(name) }
         target?.core.noteSecret(name)
@@ -139,7 +139,7 @@ extension StoreCore {
 }
 
 /// The values of a store that are secrets, the fewest first.
-enum Secrecy: Comparable {
+package enum Secrecy: Comparable {
     /// Those under the names that preferences have declared secret.
     case declared
     /// These, and the values of some layers.
@@ -148,7 +148,7 @@ enum Secrecy: Comparable {
 }
 
 /// The preferences of a store whose values are checked again, and merged with others, before they are stored.
-struct DeclaredChecks: Sendable {
+package struct DeclaredChecks: Sendable {
     private let table = Table()
     private var prefix = ""
 
@@ -157,17 +157,17 @@ struct DeclaredChecks: Sendable {
     }
 
     /// A preference without its type.
-    final class Preference: Sendable {
-        let form: CodedForm
+    package final class Preference: Sendable {
+        package let form: CodedForm
         /// Returns the names under which it is read, too.
-        let formerNames: @Sendable () -> [String]
+        package let formerNames: @Sendable () -> [String]
         /// Throws if it can't have a stored value, or if its rules forbid it.
         let check: @Sendable (PropertyListValue) throws(PreferenceError) -> Void
         /// Returns the form of what a program understands of stored values, without rules for own ones, and the value of which.
-        let understand: @Sendable (StoredCandidates) -> (shown: PropertyListValue?, stored: PropertyListValue?)
+        package let understand: @Sendable (StoredCandidates) -> (shown: PropertyListValue?, stored: PropertyListValue?)
         /// Returns a set value merged into a stored one.
-        let merge: Merge
-        typealias Merge =
+        package let merge: Merge
+        package typealias Merge =
             @Sendable (_ new: PropertyListValue, _ base: PropertyListValue, _ stored: PropertyListValue) ->
             PropertyListValue
 
@@ -211,14 +211,14 @@ struct DeclaredChecks: Sendable {
     }
 
     /// Returns the preferences among names.
-    func preferences(of names: some Sequence<String>) -> [String: Preference] {
+    package func preferences(of names: some Sequence<String>) -> [String: Preference] {
         table.preferences.withLock { preferences in names.reduce(into: [:]) { $0[$1] = preferences[prefix + $1] } }
     }
 }
 
 extension StoreCore {
     /// Throws if a preference of the store can't have a stored value, or if its rules forbid it.
-    func check(_ value: PropertyListValue, of name: String) throws(PreferenceError) {
+    package func check(_ value: PropertyListValue, of name: String) throws(PreferenceError) {
         try checks?.preference(of: name)?.check(value)
     }
 }

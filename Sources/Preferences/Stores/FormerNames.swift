@@ -5,7 +5,7 @@ internal import Synchronization
 ///
 /// A declaration only records its former names. The next use of the store checks them: one that is the name, or a former name, of
 /// another preference is ignored.
-struct FormerNames: Sendable {
+package struct FormerNames: Sendable {
     /// A former name of a preference.
     struct Pair: Hashable, Sendable {
         let former: String
@@ -160,7 +160,7 @@ struct FormerNames: Sendable {
 
 extension StoreCore {
     /// Returns the former names of a preference, without those that another preference has.
-    func formerNames(of name: String) -> [String] {
+    package func formerNames(of name: String) -> [String] {
         guard hasFormerNames else { return [] }
         // This checks names that were declared since the last use.
         _ = attachedLayers
@@ -168,7 +168,7 @@ extension StoreCore {
     }
 
     /// Returns the former names as they will be in use; creates no layers, because nothing is read.
-    func declaredFormerNames(of name: String) -> [String] {
+    package func declaredFormerNames(of name: String) -> [String] {
         hasFormerNames ? (original ?? self).state.withLock { $0.checkedFormerNames()[name] } : []
     }
 

@@ -6,7 +6,7 @@ internal import Synchronization
 /// The scope stays open while this object lives, that is, while any task or thread runs in it. A task that outlives the call
 /// which opened the scope therefore never reaches a shared store. The scope refers to stores only as objects, because their type
 /// depends on this one.
-final class IsolationScope: Sendable {
+package final class IsolationScope: Sendable {
     @TaskLocal private static var current: IsolationScope?
 
     private typealias Object = any AnyObject & Sendable
@@ -22,7 +22,7 @@ final class IsolationScope: Sendable {
     static var areOpen: Bool { count.load(ordering: .relaxed) > 0 }
 
     /// The scope that the caller runs in, if any.
-    static var inEffect: IsolationScope? { areOpen ? current : nil }
+    package static var inEffect: IsolationScope? { areOpen ? current : nil }
 
     /// Creates and opens a scope: from then on, reads of shared stores look for the scope that they run in.
     ///
@@ -104,7 +104,7 @@ public struct PreferenceIsolation: Sendable {
     private let scope: IsolationScope?
 
     /// The caller's isolation.
-    static var current: PreferenceIsolation { PreferenceIsolation(scope: IsolationScope.inEffect) }
+    package static var current: PreferenceIsolation { PreferenceIsolation(scope: IsolationScope.inEffect) }
 
     /// Runs `body` in the scope in which this value was created, even if the call that opened the scope has returned.
     public func run<Result, Failure: Error>(_ body: () throws(Failure) -> Result) throws(Failure) -> Result {

@@ -2,7 +2,7 @@ internal import DurableFile
 internal import Synchronization
 
 /// The handler of a store for errors that can't be thrown.
-final class IssueReporter: Sendable {
+package final class IssueReporter: Sendable {
     typealias Handler = @Sendable (PreferenceError) -> Void
 
     /// Distinguishes reporters, also from an earlier one at the same address; never zero.

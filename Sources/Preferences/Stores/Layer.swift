@@ -1,10 +1,10 @@
 internal import Synchronization
 
 /// One level of a store's order of precedence: a source, and how its values are interpreted there.
-struct Layer: Sendable {
-    let source: Source
+package struct Layer: Sendable {
+    package let source: Source
     /// The layer's name in `Preference.source`.
-    var name = "store"
+    package var name = "store"
     var isReadOnly = false
     /// Whether the user can't override the layer's values.
     var isManaged = false
@@ -15,14 +15,18 @@ struct Layer: Sendable {
     /// The text before a name in the place where its value is written, such as `--`.
     var optionPrefix = ""
     /// The prefix of the source's names that the layer shows. It isn't part of the preferences' names.
-    var prefix = ""
+    package var prefix = ""
     /// The length of the prefix's beginning that no message shows, because it only tells copied layers of one source apart; in ASCII.
     var hiddenLength = 0
     /// Converts a preference's name to the layer's spelling if that differs, as in environment variables; such names are not
     /// listed.
-    var spelling: (@Sendable (String) -> String)?
+    package var spelling: (@Sendable (String) -> String)?
     /// The store that this layer was taken from, retained for its issue handler and its identity.
-    var owner: (any AnyObject & Sendable)?
+    package var owner: (any AnyObject & Sendable)?
+
+    package static func writable(_ source: Source, name: String = "store") -> Layer {
+        Layer(source: source, name: name)
+    }
 
     static func managed(_ source: Source) -> Layer {
         Layer(source: source, name: "managed", isReadOnly: true, isManaged: true)
@@ -42,7 +46,7 @@ struct Layer: Sendable {
     }
 
     /// Returns the name under which the source has a preference.
-    func spelled(_ name: String) -> String {
+    package func spelled(_ name: String) -> String {
         let name = prefix.isEmpty ? name : prefix + name
         return spelling?(name) ?? name
     }
@@ -54,7 +58,7 @@ struct Layer: Sendable {
     func shown(name: String) -> String { String(name.dropFirst(hiddenLength)) }
 
     /// Returns the same layer over a source that has copies of its values, under names that begin with `key`.
-    func mirrored(by source: Source, under key: String) -> Layer {
+    package func mirrored(by source: Source, under key: String) -> Layer {
         Layer(
             source: source,
             name: name,
@@ -76,14 +80,14 @@ struct Layer: Sendable {
     }
 
     /// Returns the name of the preference that a name in the source stands for, or nil if it isn't listed.
-    func preferenceName(of name: String) -> String? {
+    package func preferenceName(of name: String) -> String? {
         guard spelling == nil else { return nil }
         guard !prefix.isEmpty else { return name }
         return name.droppingPrefix(prefix).flatMap { $0.isEmpty ? nil : $0 }
     }
 
     /// Returns the listed values among those of the source, under the preferences' names.
-    func listed(_ values: [String: PropertyListValue]) -> [String: PropertyListValue] {
+    package func listed(_ values: [String: PropertyListValue]) -> [String: PropertyListValue] {
         guard !prefix.isEmpty else { return values }
         return values.reduce(into: [:]) { listed, entry in
             if let name = preferenceName(of: entry.key) { listed[name] = entry.value }
@@ -113,7 +117,7 @@ struct Layer: Sendable {
     }
 
     /// Returns the value that the layer has for a preference.
-    func value(of name: String) -> PropertyListValue? {
+    package func value(of name: String) -> PropertyListValue? {
         source.value(of: spelled(name))
     }
 }
@@ -121,17 +125,17 @@ struct Layer: Sendable {
 /// The layers of a store, strongest first.
 ///
 /// They form a consistent snapshot only while the store's lock is held.
-final class LayerList: Sendable {
-    let layers: [Layer]
+package final class LayerList: Sendable {
+    package let layers: [Layer]
     /// The index of the layer that receives writes: the first that isn't read-only.
-    let writableIndex: Int?
+    package let writableIndex: Int?
     /// The source that receives writes.
-    let writable: Source?
+    package let writable: Source?
     /// The same source without reference counting: the layers retain it, and each retain of an object that has a weak reference
     /// takes 75 instructions.
     let uncountedWritable: Unmanaged<Source>?
     /// The prefix of the writable layer, or nil if that shows all of its source.
-    let writablePrefix: String?
+    package let writablePrefix: String?
     /// Whether there is only one layer and the store reads its values unchanged.
     let isPlain: Bool
     /// Whether a layer shows only a part of its source.
@@ -160,19 +164,19 @@ final class LayerList: Sendable {
     }
 
     /// The layer that receives writes.
-    var writableLayer: Layer? { writableIndex.map { layers[$0] } }
+    package var writableLayer: Layer? { writableIndex.map { layers[$0] } }
 
     /// Whether a stronger layer than the writable one has secrets.
     var isWritableBelowSecrets: Bool { layers[..<base].contains(where: \.isSecret) }
 
     /// The index of the first layer that an update reads: the writable one, because the update writes there.
-    var base: Int { writableIndex ?? 0 }
+    package var base: Int { writableIndex ?? 0 }
 
     /// The time that a call of a backend over these layers may take; nil if theirs are short.
-    var timeout: Duration? { waitingSource.flatMap { $0.isSlow ? $0.timeout : nil } }
+    package var timeout: Duration? { waitingSource.flatMap { $0.isSlow ? $0.timeout : nil } }
 
     /// Throws `misuse` if the calling thread must not wait for one of the layers.
-    func checkThreadMayBlock() throws(PreferenceError) {
+    package func checkThreadMayBlock() throws(PreferenceError) {
         for layer in layers where layer.source.isSlow { try layer.source.backend?.checkThreadMayBlock() }
     }
 
@@ -180,7 +184,7 @@ final class LayerList: Sendable {
     var hasUnreadWeakerLayers: Bool { layers.dropFirst(base + 1).contains { $0.source.failure != nil } }
 
     /// Returns the values that may be used for a name, strongest first; in each layer, the name comes before its former names.
-    func candidates(for name: String, formerly names: [String] = [], from first: Int = 0) -> StoredCandidates {
+    package func candidates(for name: String, formerly names: [String] = [], from first: Int = 0) -> StoredCandidates {
         candidates(for: name, formerly: names, from: first) { layers[$0].value(of: $1) }
     }
 
@@ -190,7 +194,7 @@ final class LayerList: Sendable {
     }
 
     /// Returns the candidates in the layers from `first` on; `value` returns the value that the layer at an index has under a name.
-    func candidates(
+    package func candidates(
         for name: String,
         formerly names: [String] = [],
         from first: Int = 0,
@@ -217,7 +221,7 @@ final class LayerList: Sendable {
     }
 
     /// All listed names, each with the value that it reads as.
-    var contents: [String: PropertyListValue] { contents(from: 0) { layers[$0].source.contents } }
+    package var contents: [String: PropertyListValue] { contents(from: 0) { layers[$0].source.contents } }
 
     /// Returns the listed names of the layers from `first` on; `values` returns the values of the layer at an index.
     func contents(
@@ -265,7 +269,7 @@ extension LayerList {
     }
 
     /// Returns whether the writable backend reports that an administrator manages the name.
-    func isManagedByBackend(_ name: String) -> Bool {
+    package func isManagedByBackend(_ name: String) -> Bool {
         writableLayer.map { $0.source.isManaged($0.spelled(name)) } ?? false
     }
 

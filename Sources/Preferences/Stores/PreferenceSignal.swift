@@ -6,7 +6,7 @@ internal import Synchronization
 ///
 /// Not generic: a key path literal in generic code is built at each use, which costs a hundred times as much as this access.
 @usableFromInline
-final class PreferenceSignal: Observable, Sendable {
+package final class PreferenceSignal: Observable, Sendable {
     /// The time between two changes is an epoch. A read registers with the key path of its epoch, so that a signal that is sent
     /// twice reaches only readers of the old value.
     private let epoch = Atomic<Int>(0)
@@ -115,7 +115,7 @@ final class PreferenceSignal: Observable, Sendable {
     }
 
     /// Notifies all readers, including those whose tracking was installed after the change that ended their epoch.
-    func send() {
+    package func send() {
         send(readEpochs.load(ordering: .relaxed))
     }
 

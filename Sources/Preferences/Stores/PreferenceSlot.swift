@@ -278,7 +278,7 @@ struct SlotKey: Equatable, Sendable {
 }
 
 /// The state of one declared or observed name of a store; guarded by the store's lock.
-final class PreferenceNode: @unchecked Sendable {  // used under its store's lock only
+package final class PreferenceNode: @unchecked Sendable {  // used under its store's lock only
     /// The state that Observation tracks. The node owns it, so that a tracked read outlives its `Preference`.
     let signal = PreferenceSignal()
     // Accesses are exclusive under the store's lock; checking that took 300 instructions for each set.

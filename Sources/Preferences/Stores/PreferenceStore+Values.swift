@@ -15,11 +15,11 @@ extension PreferenceStore {
     /// The name under which a store keeps the version of its data.
     static let versionName = "preferences.version"
     /// The name under which a store records the user defaults domains that were imported.
-    static let importedName = "preferences.imported"
-    /// The name under which a suite that many machines share keeps the schema for its values, as text; see ``PreferenceSchema``.
+    package static let importedName = "preferences.imported"
+    /// The name under which a suite that many machines share keeps the schema for its values, as text; see `PreferenceSchema`.
     public static let schemaName = "preferences.schema"
     /// The names under which a store records what has been done with its data, or must be done.
-    @_spi(Tool) public static let recordNames: Set = [versionName, importedName, schemaName]
+    package static let recordNames: Set = [versionName, importedName, schemaName]
 
     /// Returns the value that the writable layer has under a name.
     package func ownValue(of name: String) -> PropertyListValue? { resolved.core.ownValue(of: name) }

@@ -5,9 +5,9 @@ internal import DurableFile
 /// All members may be used on any thread. A store is loaded at its first read or write. A write is visible to every reader in the
 /// process before it returns, and observers are called without a lock held.
 public final class PreferenceStore: Sendable {
-    let core: StoreCore
+    package let core: StoreCore
     /// The store's replacement inside `withIsolatedStores`; nil if the store isn't shared, so that it is never replaced.
-    let replacement: StoreReplacement?
+    package let replacement: StoreReplacement?
     /// The scopes in use, by their prefixes.
     private let scopes = Lock<[String: WeakStore]>([:])
 
@@ -16,14 +16,14 @@ public final class PreferenceStore: Sendable {
     }
 
     /// Creates a store over one source, whose issue handler is the store's.
-    init(_ layer: Layer, isSecret: Bool = false, replacement: StoreReplacement? = nil) {
+    package init(_ layer: Layer, isSecret: Bool = false, replacement: StoreReplacement? = nil) {
         let secrecy: Secrecy = isSecret ? .all : layer.isSecret ? .layers : .declared
         core = StoreCore(issues: layer.source.issues, secrecy: secrecy) { [layer] }
         self.replacement = replacement
     }
 
     /// Creates a store over layers, strongest first, which are created at the first use.
-    init(
+    package init(
         replacement: StoreReplacement?,
         secrecy: Secrecy = .declared,
         layers: @escaping @Sendable () -> [Layer]
@@ -65,7 +65,7 @@ public final class PreferenceStore: Sendable {
     /// - Parameters:
     ///   - keepsChecks: Whether values are checked again before they are stored; see `DeclaredChecks`.
     ///   - target: The store whose values the layers are copies of.
-    init(
+    package init(
         like store: PreferenceStore,
         keepsChecks: Bool = false,
         target: PreferenceStore? = nil,
@@ -210,7 +210,7 @@ public final class PreferenceStore: Sendable {
     }
 
     /// The store's layers, for use in another store.
-    var asLayers: [Layer] {
+    package var asLayers: [Layer] {
         core.layers.layers.map { layer in
             var layer = layer
             layer.owner = self
@@ -220,7 +220,7 @@ public final class PreferenceStore: Sendable {
 }
 
 /// The replacement of a shared store inside `withIsolatedStores`.
-enum StoreReplacement: Sendable {
+package enum StoreReplacement: Sendable {
     /// A new store in memory; if it replaces the standard store, with the contents that the scope was opened with.
     case memory(isStandard: Bool, isSecret: Bool = false)
     /// The same layers, each replaced if it is shared.
@@ -246,7 +246,7 @@ enum StoreReplacement: Sendable {
 
 extension PreferenceStore {
     /// This store, or its replacement inside `withIsolatedStores`.
-    var resolved: PreferenceStore { isolated ?? self }
+    package var resolved: PreferenceStore { isolated ?? self }
 
     /// The store's replacement in the scope that the caller runs in, if any.
     var isolated: PreferenceStore? {

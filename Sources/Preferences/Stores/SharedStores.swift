@@ -2,14 +2,14 @@ internal import CDurableFile
 internal import DurableFile
 
 /// The identity of a store that the whole program shares.
-enum SharedStore: Hashable, Sendable {
+package enum SharedStore: Hashable, Sendable {
     case standard
     case state
     case suite(String)
 }
 
 /// The stores that the whole program shares: created at the first use and never released.
-enum SharedStores {
+package enum SharedStores {
     private enum Key: Hashable, Sendable {
         case program(SharedStore)
         /// A store that another module defines.
@@ -58,7 +58,7 @@ enum SharedStores {
     }
 
     /// Adds a layered store to those that `dropCachedValues` reaches.
-    static func register(layered store: PreferenceStore) {
+    package static func register(layered store: PreferenceStore) {
         let others = registry.withLock { registry in
             let others = registry.layered.compactMap(\.store)
             registry.layered.removeAll { $0.store == nil }

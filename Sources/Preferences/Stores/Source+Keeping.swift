@@ -130,7 +130,7 @@ extension Source {
 
 extension Layer {
     /// Returns the error because of which the value of a name can't be read now, if it is locked.
-    func failure(of name: String) -> PreferenceError? { source.locking?.failure(of: spelled(name)) }
+    package func failure(of name: String) -> PreferenceError? { source.locking?.failure(of: spelled(name)) }
 
     /// Throws if the value of the first of these names that has one is locked.
     fileprivate func checkUnlocked(_ names: [String]) throws(PreferenceError) {

@@ -7,9 +7,9 @@ internal import Synchronization
 /// One thread at a time has the turn: only that thread calls the backend and changes the values. The turn isn't a lock: a
 /// thread may wait for it, but never while holding a lock. The values change only while the locks of all stores that show a
 /// changed name are held together, so the holder of a store's lock sees a consistent snapshot of all its layers.
-final class Source: Sendable {
+package final class Source: Sendable {
     /// Nil if the values are in memory only, and in this object.
-    let backend: (any PreferenceBackend)?
+    package let backend: (any PreferenceBackend)?
     /// The backend if it is that of a file, which shares its values.
     let file: FileBackend?
     private let isInMemory: Bool
@@ -20,14 +20,14 @@ final class Source: Sendable {
     /// The backend if its reads may run code of the program.
     let reentrant: (any PreferenceBackend)?
     /// The backend if single values of it may be locked.
-    let locking: (any PreferenceBackend)?
+    package let locking: (any PreferenceBackend)?
     /// Whether the backend is queried by name.
-    let isQueriedByName: Bool
+    package let isQueriedByName: Bool
     /// The issue handler of the store that was created over this source.
     let issues = IssueReporter()
     let state = Lock(SourceState())
     /// The options of a command line, in their order.
-    let options: [CommandLineOption]
+    package let options: [CommandLineOption]
     /// The stored values, as stores show them.
     let values: StoredValues
     /// Whether the stored values were read; never reset.
@@ -68,7 +68,7 @@ final class Source: Sendable {
     }
 
     /// Creates a source over a backend, which is loaded at the first use.
-    init(_ backend: any PreferenceBackend) {
+    package init(_ backend: any PreferenceBackend) {
         options = []
         self.backend = backend
         isInMemory = false
@@ -95,7 +95,7 @@ final class Source: Sendable {
     }
 
     /// All stored values; consistent as those of `value(of:)` are.
-    var contents: [String: PropertyListValue] { values.dictionary }
+    package var contents: [String: PropertyListValue] { values.dictionary }
 
     var names: [String] { values.names }
 
@@ -109,10 +109,10 @@ final class Source: Sendable {
     var isOpen: Bool { isOpened.load(ordering: .acquiring) }
 
     /// Returns whether the backend reports that an administrator manages the name.
-    func isManaged(_ name: String) -> Bool { isOpen && backend?.isManaged(name) ?? false }
+    package func isManaged(_ name: String) -> Bool { isOpen && backend?.isManaged(name) ?? false }
 
     /// The error of the last attempt to read the stored values, if that failed.
-    var failure: PreferenceError? { state.withLock { $0.failure } }
+    package var failure: PreferenceError? { state.withLock { $0.failure } }
 
     // MARK: The stores of a source
 
@@ -134,7 +134,7 @@ final class Source: Sendable {
     var hasEarlySubscriptions: Bool { earlySubscriptions.load(ordering: .sequentiallyConsistent) > 0 }
 
     /// The stores that show the source.
-    var cores: [StoreCore] { state.withLock { $0.cores } }
+    package var cores: [StoreCore] { state.withLock { $0.cores } }
 
     /// Calls the handler of the store that was created over this source, or without one the handlers of all stores that show
     /// it.

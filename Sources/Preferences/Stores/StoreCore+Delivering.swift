@@ -39,12 +39,12 @@ extension StoreCore {
     }
 
     /// Has batches wait until this thread ends the pause; returns false if another thread delivers them, or this one does up its stack.
-    func pauseDelivery() -> Bool { state.withLock { $0.queue.pause(by: .current) } }
+    package func pauseDelivery() -> Bool { state.withLock { $0.queue.pause(by: .current) } }
 
     /// Delivers what has waited.
     ///
     /// - Parameter isElsewhere: Whether a thread of the library does so, as this one must not run the observers yet.
-    func endPauseOfDelivery(elsewhere isElsewhere: Bool) {
+    package func endPauseOfDelivery(elsewhere isElsewhere: Bool) {
         guard isElsewhere else { return deliverRest(isOwnThread: false) }
         state.withLock { $0.queue.handOver() }
         deliverRestOnLibraryThread()

@@ -5,20 +5,20 @@ internal import Synchronization
 ///
 /// Sources retain it, and it doesn't retain the `PreferenceStore`: when the last user releases that, its deinitializer removes
 /// the core from the sources.
-final class StoreCore: Sendable {
+package final class StoreCore: Sendable {
     /// A number that increases with each store of the process: several stores are locked in this order.
     let id: UInt64
     let state = Lock(StoreState())
-    let issues: IssueReporter
+    package let issues: IssueReporter
     /// The prefix of a scope's names in the store whose issue handler it uses.
-    let scope: String
+    package let scope: String
     let secrecy: Secrecy
     /// Whether all values are secrets.
     var isSecret: Bool { secrecy == .all }
     /// The store that this one is a copy of, if it has a copy's values: what depends on the newest values is done there.
     let target: PreferenceStore?
     /// The checks of the declared preferences, if the store keeps them.
-    let checks: DeclaredChecks?
+    package let checks: DeclaredChecks?
     let making: Lock<Making?>
     private let isMade = Atomic(false)
     private let knowsFormerNames = Atomic(false)
@@ -63,7 +63,7 @@ final class StoreCore: Sendable {
     }
 
     /// The layers; created at the first use, and then always the same.
-    var layers: LayerList { madeLayers ?? makeLayers() }
+    package var layers: LayerList { madeLayers ?? makeLayers() }
 
     /// The layers, if they were created.
     var madeLayers: LayerList? { isMade.load(ordering: .acquiring) ? list : nil }
@@ -86,7 +86,7 @@ final class StoreCore: Sendable {
     }
 
     /// The layers, with the store attached to their sources.
-    var attachedLayers: LayerList {
+    package var attachedLayers: LayerList {
         let list = layers
         if !list.isAttached.load(ordering: .acquiring) {
             for layer in list.layers { layer.source.attach(self) }
@@ -104,7 +104,7 @@ final class StoreCore: Sendable {
     }
 
     /// Returns the layers, opened, and queried for these names if they are queried by name.
-    func preparedLayers(
+    package func preparedLayers(
         _ names: some Collection<String> & Sendable = EmptyCollection(),
         _ call: StoreCall? = nil
     ) -> LayerList {
@@ -309,7 +309,7 @@ extension StoreCore {
     /// - Parameters:
     ///   - node: The node of the only changed name, if known.
     ///   - call: The call that this is a part of, if it began earlier.
-    func commit(
+    package func commit(
         _ changes: ValueChanges,
         ifStillHolds reads: TransactionReads? = nil,
         node: PreferenceNode? = nil,

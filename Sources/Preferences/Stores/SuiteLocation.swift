@@ -2,9 +2,9 @@ internal import CDurableFile
 internal import DurableFile
 
 /// The locations of a suite's files, by the XDG base directory specification.
-struct SuiteLocation: Hashable, Sendable {
+package struct SuiteLocation: Hashable, Sendable {
     /// The variables that determine the folders, as a value so that a test doesn't change those of its process.
-    struct Environment: Hashable, Sendable {
+    package struct Environment: Hashable, Sendable {
         /// `XDG_CONFIG_HOME`.
         var configurationHome: String?
         /// `XDG_CONFIG_DIRS`.
@@ -89,21 +89,21 @@ struct SuiteLocation: Hashable, Sendable {
     /// The suite's name.
     let name: String
     /// The user's file.
-    let userPath: String
+    package let userPath: String
     /// The file with the managed settings.
-    let managedPath: String
+    package let managedPath: String
     /// The managed settings: drop-ins, and then the file, which wins.
-    let managed: DropIns
+    package let managed: DropIns
     /// The system's defaults, most important first; the last has the drop-ins and the file of `/etc`, too.
-    let system: [DropIns]
+    package let system: [DropIns]
 
     /// The files with the system's defaults, most important first.
-    var systemPaths: [String] { system.flatMap { $0.files.reversed() } }
+    package var systemPaths: [String] { system.flatMap { $0.files.reversed() } }
 
     /// Creates the location of a suite from its name, which it checks; opens and creates no files.
     ///
     /// - Parameter isOfProgram: Whether the suite is that of `PreferenceStore.standard`, which in a service has the state's folder itself.
-    init(
+    package init(
         _ name: String,
         isOfProgram: Bool = false,
         environment: Environment = .current
@@ -147,7 +147,9 @@ struct SuiteLocation: Hashable, Sendable {
     }
 
     /// Returns the path of the file with a program's state, by the name of its suite, which it checks.
-    static func statePath(of name: String, environment: Environment = .current) throws(PreferenceError) -> String {
+    package static func statePath(of name: String, environment: Environment = .current) throws(PreferenceError)
+        -> String
+    {
         try check(name)
         if let folder = environment.stateFolder { return folder + "/state.jsonl" }
         if let folder = environment.stateHome, folder.hasPrefix("/") {
@@ -175,7 +177,7 @@ struct SuiteLocation: Hashable, Sendable {
     }
 
     /// Throws if the name is invalid for a suite, with the rule that it breaks.
-    static func check(_ name: String) throws(PreferenceError) {
+    package static func check(_ name: String) throws(PreferenceError) {
         let problem: String? =
             if name.isEmpty {
                 "it is empty"

@@ -9,9 +9,9 @@ package struct StoreSnapshot: Sendable {
     /// The values of each layer from `base` on.
     private var values: [StoredValues]
     /// The layers' change counts: of the layers below the writable one for an update's snapshot, else of all layers.
-    let versions: [UInt64]
+    package let versions: [UInt64]
     /// For a snapshot of all layers: each layer's error if it couldn't be opened.
-    var failures: [PreferenceError?] = []
+    package var failures: [PreferenceError?] = []
 
     /// Creates the snapshot of an update; call with the store's lock.
     init(of list: LayerList) { self.init(of: list, from: list.base, versions: list.versionsBelow) }
@@ -65,7 +65,7 @@ package struct StoreSnapshot: Sendable {
     /// Returns the values of a name in the layers, the strongest layer's first; in each layer, the name comes before its former names.
     ///
     /// - Parameter changes: The values to assume in the writable layer.
-    func candidates(
+    package func candidates(
         for name: String,
         formerly names: [String] = [],
         after changes: [String: PropertyListValue?] = [:]
@@ -100,7 +100,7 @@ package struct StoreSnapshot: Sendable {
     }
 
     /// Returns the values of all layers together, each under its stored name after what `key` returns for the layer; nil leaves it out.
-    func values(_ key: (Layer, Int) -> String?) -> [String: PropertyListValue] {
+    package func values(_ key: (Layer, Int) -> String?) -> [String: PropertyListValue] {
         var all: [String: PropertyListValue] = [:]
         for (index, values) in zip(base..., values) {
             guard let key = key(list.layers[index], index) else { continue }
@@ -129,7 +129,7 @@ extension StoreSnapshot: Equatable {
 }
 
 /// The values that an update or transaction read; they must be unchanged when its changes are stored.
-struct TransactionReads: Sendable {
+package struct TransactionReads: Sendable {
     /// The values of the writable layer, compared by the backend in one step with storing the changes.
     private(set) var condition = PreferenceCondition.none
     /// The values of the layers below, compared before that. A change to them between comparing and storing counts as later.
@@ -145,7 +145,7 @@ struct TransactionReads: Sendable {
     init() {}
 
     /// Creates the record of a condition on the writable layer.
-    init(_ condition: PreferenceCondition) { self.condition = condition }
+    package init(_ condition: PreferenceCondition) { self.condition = condition }
 
     /// Creates the record of the value that a merge expects in the writable layer, whatever the others have.
     init(of name: String, mergedInto value: PropertyListValue) {

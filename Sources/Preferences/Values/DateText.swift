@@ -3,9 +3,9 @@
 /// A `Date` is a double of seconds since 2001. Its shortest decimal is split as text into whole seconds, which become the
 /// calendar's fields, and the fraction, whose digits are copied. Reading joins the same decimal and converts it to a double
 /// once. Adding two doubles, whole and fraction, would round.
-enum DateText {
+package enum DateText {
     /// Returns the text; nil for a year outside 0001–9999, and for negative zero, which has no such text.
-    static func text(forSeconds seconds: Double) -> String? {
+    package static func text(forSeconds seconds: Double) -> String? {
         // 1e12 seconds are 31,000 years; below it the digits before the point fit an Int.
         guard abs(seconds) < 1e12, seconds != 0 || seconds.sign == .plus else { return nil }
         return withUnsafeTemporaryAllocation(of: UInt8.self, capacity: longestFraction) { digits in
@@ -38,7 +38,7 @@ enum DateText {
     /// Returns the seconds since 2001 for a text, or nil if the text is invalid.
     ///
     /// - Parameter allowsOffset: Whether an offset from UTC, such as `+02:00`, may stand for `Z`, as people write it.
-    static func seconds(of text: String, allowsOffset: Bool = false) -> Double? {
+    package static func seconds(of text: String, allowsOffset: Bool = false) -> Double? {
         var rest = text.utf8[...]
         guard let year = rest.takeNumber(digits: 4, then: "-"), year >= 1,
             let month = rest.takeNumber(digits: 2, then: "-"), (1...12).contains(month),

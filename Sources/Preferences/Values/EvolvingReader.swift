@@ -258,7 +258,7 @@ final class EvolvingReader: @unchecked Sendable {  // used by the thread that re
 }
 
 /// A part of a value that can't be decoded, while the rest is used.
-struct EvolvingProblem {
+package struct EvolvingProblem {
     /// The error of the part, with its path in the value.
     let error: PreferenceError
     /// The number of elements of the collection that were left out, of which this is the first; zero for a member.

@@ -97,7 +97,7 @@ struct JSONTree: Codable {
 
 extension CodedForm {
     /// Returns the members of a stored value, if it has any.
-    func tree(of stored: PropertyListValue) -> PropertyListValue? {
+    package func tree(of stored: PropertyListValue) -> PropertyListValue? {
         let text: Data
         switch (self, stored) {
         case (.json, .dictionary), (.json, .array): return jsonForm(of: stored)
@@ -127,7 +127,7 @@ extension CodedForm {
     }
 
     /// Returns the stored form of merged members, of the kind that the coding stores.
-    func form(of tree: PropertyListValue, like stored: PropertyListValue) throws -> PropertyListValue {
+    package func form(of tree: PropertyListValue, like stored: PropertyListValue) throws -> PropertyListValue {
         guard case .json(let json) = self else { return tree.withoutNulls }
         let text = try JSONTree(tree).text(formattedAs: json.encoder())
         if case .string = stored { return .string(String(decoding: text, as: UTF8.self)) }

@@ -56,7 +56,7 @@ public struct PreferenceCoding<Value>: Sendable {
 }
 
 /// How the members of a value are stored.
-enum CodedForm: Sendable {
+package enum CodedForm: Sendable {
     /// In a form that only the coding knows.
     case own
     /// In the form of the type's `PreferenceValue` conformance.
@@ -73,11 +73,11 @@ enum CodedForm: Sendable {
         return true
     }
 
-    var isJSON: Bool { if case .json = self { true } else { false } }
+    package var isJSON: Bool { if case .json = self { true } else { false } }
 }
 
 /// The coders of a JSON text.
-final class JSONForm: Sendable {
+package final class JSONForm: Sendable {
     let encoder: @Sendable () -> JSONEncoder
     let decoder: @Sendable () -> JSONDecoder
 

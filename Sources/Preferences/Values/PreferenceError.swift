@@ -81,7 +81,7 @@ public struct PreferenceError: Error, Sendable {
     /// The error that caused this one, if any.
     public let cause: (any Error)?
     /// The line of a file that can't be read, for the tool `prefs`; not in the message, because its text may contain a secret.
-    @_spi(Tool) public internal(set) var damagedLine: (path: String, number: Int)?
+    package internal(set) var damagedLine: (path: String, number: Int)?
     /// Whether the store could not be opened, so that forms that can't throw keep the value.
     var isOfOpening = false
 
@@ -164,7 +164,7 @@ extension PreferenceError.Code {
 
 extension PreferenceError {
     /// Creates an error from that of a coder or of a type's own code.
-    init(_ code: Code, from error: any Error) {
+    package init(_ code: Code, from error: any Error) {
         switch error {
         case let error as PreferenceError: self = error
         case DecodingError.keyNotFound(let key, let context):
@@ -234,7 +234,7 @@ extension PreferenceError {
     static var redactedReason: String { "\(String.redacted) is rejected by the preference's rule" }
 
     /// Returns the error of reading a secret without the parts that may show the value: the message, the coding path and the cause.
-    func redacted(as type: Any.Type) -> PreferenceError {
+    package func redacted(as type: Any.Type) -> PreferenceError {
         PreferenceError(
             code,
             name: name,

@@ -24,7 +24,7 @@ extension PropertyListValue: CustomStringConvertible {
     }
 
     /// The kind and a short form of the value, for error messages.
-    var summary: String {
+    package var summary: String {
         switch self {
         case .boolean(let value): return "boolean \(value)"
         case .integer(let value): return "integer \(value)"
@@ -60,7 +60,7 @@ extension String {
 
     /// Returns the text with each character escaped, as in JSON, that could change the display of a terminal or a log: controls (Cc),
     /// formats such as bidirectional marks (Cf), line and paragraph separators (Zl, Zp).
-    func escapingControls(except kept: [Unicode.Scalar] = []) -> String {
+    package func escapingControls(except kept: [Unicode.Scalar] = []) -> String {
         guard unicodeScalars.contains(where: { $0.isControl && !kept.contains($0) }) else { return self }
         var text = ""
         for scalar in unicodeScalars {

@@ -1,7 +1,7 @@
 extension Dictionary where Key == String {
     /// The entries, sorted by the bytes of their names.
     // Sorts indices, which need not be counted as references are: destroying another list of entries took as long as the sort.
-    var sortedByBytes: [(key: String, value: Value)] {
+    package var sortedByBytes: [(key: String, value: Value)] {
         var places: [Index] = []
         places.reserveCapacity(count)
         var place = startIndex
@@ -23,7 +23,7 @@ extension Collection {
 }
 
 extension Collection where Element == String {
-    var sortedByBytes: [String] { sortedByBytes { $0 } }
+    package var sortedByBytes: [String] { sortedByBytes { $0 } }
 }
 
 /// The sort key of a name, ordered by the bytes of its UTF-8.

@@ -9,7 +9,7 @@
 ///   `id`, and an element that alone differs, are merged inside. What `base` lacks stays behind the element that it followed, else
 ///   behind the nearest one before that is left, else in front.
 /// - A dictionary that is stored as a list of keys and values is merged as a dictionary, in the order that is stored.
-struct ValueMerge {
+package struct ValueMerge {
     /// The indices of the elements of each stored list that the program could not decode, by the list's path.
     var holes: [[String]: Set<Int>] = [:]
     /// The paths of the members that it could not decode, so that `base` has the default there.
@@ -22,13 +22,13 @@ struct ValueMerge {
     /// The part that is set, which is stored even if it is what was shown in place of a member that can't be decoded.
     var part: ValuePart?
     /// Whether `base` wasn't read from `stored`: an element whose place isn't certain then has none.
-    var isBaseOther = false
+    package var isBaseOther = false
     /// The paths of the stored members in neither `new` nor `base` that aren't kept.
     private var dropped: Set<[String]> = []
     /// The paths of the stored members in neither `new` nor `base`.
     private var unknown: [[String]] = []
 
-    init() {}
+    package init() {}
 
     /// Compares keys without regard to underscores and case.
     mutating func ignoreSpelling() {
@@ -61,7 +61,7 @@ struct ValueMerge {
     ///   - stored: The stored value.
     ///   - gives: Returns whether the program reads a form as the value that is set. A type that prefers a member of another version
     ///     to its own would not: then as few unknown members as necessary are left out, or all if they aren't the cause.
-    mutating func merged(
+    package mutating func merged(
         _ new: PropertyListValue,
         _ base: PropertyListValue,
         into stored: PropertyListValue,

@@ -1,5 +1,6 @@
 internal import DurableFile
 internal import Preferences
+internal import PreferencesSchema
 
 /// The schema that is stored in a suite, parsed once for each change of it.
 struct StoredSchema: Sendable {

@@ -1,4 +1,6 @@
 import Preferences
+import PreferencesEditing
+import PreferencesValidation
 
 #if canImport(FoundationEssentials)
 import FoundationEssentials

@@ -1,4 +1,5 @@
 import Foundation
+import PreferencesValidation
 import TestSupport
 import Testing
 

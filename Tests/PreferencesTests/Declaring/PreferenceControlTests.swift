@@ -1,7 +1,8 @@
+import PreferencesSchema
 import TestSupport
 import Testing
 
-@_spi(Tool) @testable import Preferences
+@testable import Preferences
 
 struct PreferenceControlTests {
     private enum Theme: String, CaseIterable, Sendable {

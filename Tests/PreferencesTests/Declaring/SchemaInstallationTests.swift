@@ -1,10 +1,12 @@
 import DurableFile
 import FaultTestSupport
 import FileTestSupport
+import PreferencesInspection
 import TestSupport
 import Testing
 
-@_spi(Tool) @testable import Preferences
+@testable import Preferences
+@testable import PreferencesSchema
 
 #if canImport(FoundationEssentials)
 import FoundationEssentials

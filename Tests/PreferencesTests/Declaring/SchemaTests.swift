@@ -1,4 +1,5 @@
 import Preferences
+import PreferencesSchema
 import TestSupport
 import Testing
 

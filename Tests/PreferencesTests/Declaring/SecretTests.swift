@@ -1,4 +1,5 @@
 import FileTestSupport
+import PreferencesSchema
 import TestSupport
 import Testing
 

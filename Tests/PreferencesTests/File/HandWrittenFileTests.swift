@@ -1,9 +1,10 @@
 import DurableFile
 import FileTestSupport
+import PreferencesInspection
 import TestSupport
 import Testing
 
-@_spi(Tool) @testable import Preferences
+@testable import Preferences
 
 #if canImport(FoundationEssentials)
 import FoundationEssentials

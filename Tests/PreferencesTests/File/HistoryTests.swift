@@ -1,8 +1,9 @@
 import Foundation
+import PreferencesInspection
 import TestSupport
 import Testing
 
-@_spi(Tool) @testable import Preferences
+@testable import Preferences
 
 /// The changes that a file still holds, for `prefs undo`.
 struct HistoryTests {

@@ -4,7 +4,7 @@ import FileTestSupport
 import TestSupport
 import Testing
 
-@_spi(Tool) @testable import Preferences
+@testable import Preferences
 
 #if canImport(FoundationEssentials)
 import FoundationEssentials

@@ -1,10 +1,11 @@
 import DurableFile
 import FaultTestSupport
 import FileTestSupport
+import PreferencesInspection
 import TestSupport
 import Testing
 
-@_spi(Tool) @testable import Preferences
+@testable import Preferences
 
 /// Files that a person keeps in version control: what a compaction changes in them.
 struct TidyFileTests {

@@ -1,5 +1,6 @@
 import DurableFile
 import FileTestSupport
+import PreferencesEditing
 import TestSupport
 import Testing
 

@@ -1,6 +1,8 @@
 import DurableFile
 import FileTestSupport
 import Observation
+import PreferencesEditing
+import PreferencesValidation
 import TestSupport
 import Testing
 

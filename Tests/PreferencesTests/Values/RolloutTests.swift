@@ -1,3 +1,4 @@
+import PreferencesSchema
 import TestSupport
 import Testing
 

@@ -22,7 +22,7 @@ struct ContributingTests {
         let tests = try Self.text(of: "Tests/PreferencesTests/Values/PreferenceValueTests.swift")
         let guide = try Self.text(of: "Sources/Preferences/Preferences.docc/Declaring.md")
         let natives = try Self.text(of: "Sources/Preferences/Values/NativeValue.swift")
-        let schema = try Self.text(of: "Sources/Preferences/Preference/PreferenceGroup+Schema.swift")
+        let schema = try Self.text(of: "Sources/PreferencesSchema/PreferenceGroup+Schema.swift")
         for type in types {
             let name = try Regex("\\b\(type)\\b").wordBoundaryKind(.simple)
             let isTested = tests.contains(name) || type == "PropertyListValue"

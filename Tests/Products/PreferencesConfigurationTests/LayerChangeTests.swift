@@ -3,6 +3,7 @@ import Configuration
 import Preferences
 import PreferencesConfiguration
 import PreferencesTesting
+import PreferencesValidation
 import TestSupport
 import Testing
 

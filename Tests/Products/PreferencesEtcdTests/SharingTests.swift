@@ -3,6 +3,7 @@
 import EtcdTestSupport
 import Foundation
 import Preferences
+import PreferencesValidation
 import TestSupport
 import Testing
 

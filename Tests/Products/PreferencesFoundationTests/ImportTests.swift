@@ -1,7 +1,7 @@
 import FileTestSupport
 import Foundation
-@_spi(Tool) import Preferences
-@_spi(Tool) import PreferencesFoundation
+import Preferences
+import PreferencesFoundation
 import TestSupport
 import Testing
 

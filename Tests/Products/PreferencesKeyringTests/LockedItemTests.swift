@@ -1,3 +1,4 @@
+import PreferencesEditing
 import TestSupport
 import Testing
 

@@ -1,5 +1,6 @@
 #if Macros
 import PreferencesMacros
+import PreferencesSchema
 import PreferencesTesting
 import Synchronization
 import Testing

@@ -1,6 +1,7 @@
 #if Macros
 import Foundation
 import PreferencesMacros
+import PreferencesSchema
 import PreferencesTesting
 import Testing
 

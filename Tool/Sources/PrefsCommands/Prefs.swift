@@ -1,6 +1,7 @@
 package import ArgumentParser
 import Dispatch
-@_spi(Tool) import Preferences
+import Preferences
+import PreferencesInspection
 
 /// The command `prefs`.
 package struct Prefs: AsyncParsableCommand {

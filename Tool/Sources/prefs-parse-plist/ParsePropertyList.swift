@@ -1,6 +1,7 @@
 import Foundation
-@_spi(Tool) import Preferences
-@_spi(Tool) import PreferencesFoundation
+import Preferences
+import PreferencesFoundation
+import PreferencesInspection
 
 /// The program that reads a property list from standard input and writes it as a line of a preferences file; part of `prefs import`.
 ///

@@ -1,5 +1,6 @@
 import Foundation
 import Preferences
+import PreferencesSchema
 import Testing
 
 /// The exports of a schema, each checked by a tool of its format.

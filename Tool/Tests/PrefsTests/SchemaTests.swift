@@ -1,5 +1,6 @@
 import Foundation
 import Preferences
+import PreferencesSchema
 import Testing
 
 private enum Theme: String, CaseIterable { case system, dark }

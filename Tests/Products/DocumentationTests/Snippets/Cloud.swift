@@ -1,5 +1,6 @@
 #if canImport(Darwin)
 import Preferences
+import PreferencesCloud
 import PreferencesTesting
 import TestSupport
 import Testing

@@ -1,5 +1,7 @@
 import FileTestSupport
 import Preferences
+import PreferencesEditing
+import PreferencesValidation
 import TestSupport
 import Testing
 

@@ -1,5 +1,7 @@
 import ArgumentParser
-@_spi(Tool) import Preferences
+import Preferences
+import PreferencesInspection
+import PreferencesSchema
 
 /// The completions that a shell offers for the words of a command.
 enum Completion {

@@ -1,4 +1,5 @@
-@_spi(Tool) import Preferences
+import Preferences
+import PreferencesSchema
 
 #if canImport(FoundationEssentials)
 import FoundationEssentials

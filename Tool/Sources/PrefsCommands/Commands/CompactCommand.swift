@@ -1,5 +1,5 @@
 import ArgumentParser
-@_spi(Tool) import Preferences
+import PreferencesInspection
 
 struct CompactCommand: ParsableCommand {
     static let configuration = CommandConfiguration(

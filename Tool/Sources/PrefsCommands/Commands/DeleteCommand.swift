@@ -1,5 +1,6 @@
 import ArgumentParser
-@_spi(Tool) import Preferences
+import Preferences
+import PreferencesInspection
 
 struct DeleteCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -38,7 +39,7 @@ struct DeleteCommand: ParsableCommand {
             // Former names that were removed with their preference.
             var removed: Set<String> = []
             // As `removeAll()` does; a record that is named is removed.
-            let all = own.keys.filter { !PreferenceStore.recordNames.contains($0) }.sorted()
+            let all = own.keys.filter { !PreferencesFile.ownNames.contains($0) }.sorted()
             for name in names.isEmpty ? all : names where !removed.contains(name) {
                 let path = ValuePath(name, schema) { formerNames.value(of: $0, in: own) }
                 let value = formerNames.value(of: path.name, in: own)

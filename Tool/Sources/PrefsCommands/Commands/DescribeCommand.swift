@@ -1,5 +1,7 @@
 import ArgumentParser
-@_spi(Tool) import Preferences
+import Preferences
+import PreferencesInspection
+import PreferencesSchema
 
 struct DescribeCommand: ParsableCommand {
     static let configuration = CommandConfiguration(

@@ -1,5 +1,6 @@
 import ArgumentParser
-@_spi(Tool) import Preferences
+import Preferences
+import PreferencesInspection
 
 struct EditCommand: ParsableCommand {
     static let configuration = CommandConfiguration(

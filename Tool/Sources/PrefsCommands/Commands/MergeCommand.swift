@@ -1,5 +1,6 @@
 import ArgumentParser
-@_spi(Tool) import Preferences
+import Preferences
+import PreferencesInspection
 
 struct MergeCommand: ParsableCommand {
     static let configuration = CommandConfiguration(

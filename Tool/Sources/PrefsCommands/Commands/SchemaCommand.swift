@@ -1,5 +1,6 @@
 import ArgumentParser
-@_spi(Tool) import Preferences
+import Preferences
+import PreferencesInspection
 
 struct SchemaCommand: ParsableCommand {
     static let configuration = CommandConfiguration(

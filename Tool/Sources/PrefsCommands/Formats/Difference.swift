@@ -1,4 +1,5 @@
-@_spi(Tool) import Preferences
+import Preferences
+import PreferencesInspection
 
 /// A name whose value differs between two sets of values.
 struct Difference: Equatable {

@@ -1,4 +1,6 @@
-@_spi(Tool) import Preferences
+import Preferences
+import PreferencesInspection
+import PreferencesSchema
 
 /// The former names of a program's preferences, under which values may still be stored.
 ///

@@ -1,4 +1,5 @@
-@_spi(Tool) import Preferences
+import Preferences
+import PreferencesInspection
 
 /// The formats of files that can be imported, recognized by how the file begins.
 enum ImportSource {

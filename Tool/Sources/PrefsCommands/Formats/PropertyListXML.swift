@@ -1,4 +1,4 @@
-@_spi(Tool) import Preferences
+import Preferences
 
 #if canImport(FoundationEssentials)
 import FoundationEssentials

@@ -1,4 +1,6 @@
-@_spi(Tool) import Preferences
+import Preferences
+import PreferencesInspection
+import PreferencesSchema
 
 /// The declaration of a program's preferences.
 typealias Schema = PreferenceSchema

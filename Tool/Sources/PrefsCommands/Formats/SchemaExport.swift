@@ -1,4 +1,6 @@
-@_spi(Tool) import Preferences
+import Preferences
+import PreferencesInspection
+import PreferencesSchema
 
 #if canImport(FoundationEssentials)
 import FoundationEssentials

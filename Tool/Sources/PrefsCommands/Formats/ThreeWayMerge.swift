@@ -1,4 +1,5 @@
-@_spi(Tool) import Preferences
+import Preferences
+import PreferencesInspection
 
 /// The values of two sides that began with the same ones: what one side changed stands, and what both changed differently is a conflict.
 ///

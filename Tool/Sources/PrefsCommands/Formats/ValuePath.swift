@@ -1,4 +1,6 @@
-@_spi(Tool) import Preferences
+import Preferences
+import PreferencesInspection
+import PreferencesSchema
 
 /// A name on the command line: of a preference or, with dots, of a member of its value, as in `frame.x`.
 struct ValuePath {

@@ -1,4 +1,5 @@
-@_spi(Tool) import Preferences
+import Preferences
+import PreferencesInspection
 
 /// Values as text: the JSON of the preferences file, and variants of it for people.
 enum ValueText {

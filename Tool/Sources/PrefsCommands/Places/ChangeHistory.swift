@@ -1,4 +1,5 @@
-@_spi(Tool) import Preferences
+import Preferences
+import PreferencesInspection
 
 /// The changes of a suite or file that are still known, or those of one preference.
 struct ChangeHistory {

@@ -1,4 +1,5 @@
-@_spi(Tool) import Preferences
+import Preferences
+import PreferencesInspection
 import Synchronization
 
 extension Terminal {
@@ -15,7 +16,7 @@ extension Terminal {
     /// Writes an error of the library that doesn't end the command to standard error: a damaged line once, with the beginning of
     /// its text unless that might be a secret.
     static func report(_ error: PreferenceError) {
-        guard let line = error.damagedLine else { return warn("\(error)") }
+        guard let line = PreferencesFile.damagedLine(of: error) else { return warn("\(error)") }
         do {
             guard let text = try text(ofNew: line.number, in: line.path) else { return }
             guard !text.isEmpty else { return warn("\(error)") }

@@ -1,5 +1,6 @@
 import Dispatch
-@_spi(Tool) import Preferences
+import Preferences
+import PreferencesInspection
 import Synchronization
 
 /// The user defaults of a system, by domain: all that the tool needs of them.

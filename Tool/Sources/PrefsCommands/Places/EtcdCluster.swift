@@ -1,5 +1,6 @@
 #if Etcd
-@_spi(Tool) import Preferences
+import Preferences
+import PreferencesInspection
 @_spi(Tool) import PreferencesEtcd
 import Synchronization
 

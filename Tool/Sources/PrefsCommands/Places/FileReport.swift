@@ -1,4 +1,4 @@
-@_spi(Tool) import Preferences
+import PreferencesInspection
 
 /// The size, permissions, owners and locks of a preferences file.
 struct FileReport {

@@ -1,5 +1,6 @@
 import Dispatch
-@_spi(Tool) import Preferences
+import Preferences
+import PreferencesInspection
 
 /// The changes of all suites, including those that are created later.
 struct SuiteChanges {

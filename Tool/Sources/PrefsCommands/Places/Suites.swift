@@ -1,4 +1,5 @@
-@_spi(Tool) import Preferences
+import Preferences
+import PreferencesInspection
 
 /// The suites that a command may name.
 protocol Suites: Sendable {

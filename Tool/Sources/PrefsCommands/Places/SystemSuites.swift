@@ -1,5 +1,6 @@
 #if canImport(Darwin)
-@_spi(Tool) import Preferences
+import Preferences
+import PreferencesInspection
 
 /// The suites of this machine's user: there, the domains of user defaults.
 enum SystemSuites {

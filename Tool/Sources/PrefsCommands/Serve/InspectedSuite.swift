@@ -1,5 +1,7 @@
 import Dispatch
-@_spi(Tool) import Preferences
+import Preferences
+import PreferencesInspection
+import PreferencesSchema
 import Synchronization
 
 /// A suite, or a file, that the pages show and edit.

@@ -1,4 +1,4 @@
-@_spi(Tool) import Preferences
+import Preferences
 import Synchronization
 
 /// The suites that the pages show and the edits that they can undo.

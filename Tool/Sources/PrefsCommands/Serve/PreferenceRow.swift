@@ -1,4 +1,6 @@
-@_spi(Tool) package import Preferences
+package import Preferences
+import PreferencesInspection
+import PreferencesSchema
 
 /// JSON for pages. Values are sent as text of the preferences file, as JavaScript's numbers can't hold all integers.
 package enum JSONText {

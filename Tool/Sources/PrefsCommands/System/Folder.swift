@@ -1,4 +1,4 @@
-@_spi(Tool) import Preferences
+import PreferencesInspection
 
 /// Listings of folders.
 enum Folder {

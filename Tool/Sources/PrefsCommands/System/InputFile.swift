@@ -1,4 +1,4 @@
-@_spi(Tool) import Preferences
+import PreferencesInspection
 
 /// Reading of files that aren't preferences files, or that are read as bytes.
 enum InputFile {

@@ -1,5 +1,5 @@
 import Dispatch
-@_spi(Tool) import Preferences
+import PreferencesInspection
 import Synchronization
 
 /// A line on the terminal with the progress of a long operation, shown after half a second.

@@ -1,4 +1,4 @@
-@_spi(Tool) import Preferences
+import PreferencesInspection
 
 /// Rows of cells, aligned on a terminal, otherwise separated by tabs for `cut` and `awk`.
 struct Table {

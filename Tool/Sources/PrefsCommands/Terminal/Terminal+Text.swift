@@ -1,4 +1,4 @@
-@_spi(Tool) import Preferences
+import PreferencesInspection
 
 /// Text for people, in which control characters of names, values and paths are escaped.
 struct ShownText {

@@ -2,6 +2,7 @@ import Foundation
 import Testing
 
 @testable import Preferences
+@testable import PreferencesCloud
 
 struct CloudBackendTests {
     private let cloud = FakeCloud(["theme": "dark"])

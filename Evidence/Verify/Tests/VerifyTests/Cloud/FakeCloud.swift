@@ -2,6 +2,7 @@ import DurableFile
 import Foundation
 
 @testable import Preferences
+@testable import PreferencesCloud
 
 /// A fake of a device's copy of the cloud's values, like `NSUbiquitousKeyValueStore`.
 final class FakeCloud: CloudValues {

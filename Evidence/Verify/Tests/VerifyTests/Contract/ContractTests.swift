@@ -4,6 +4,7 @@ import PreferencesTesting
 import Testing
 
 @testable import Preferences
+@testable import PreferencesCloud
 
 struct ContractTests {
     @Test

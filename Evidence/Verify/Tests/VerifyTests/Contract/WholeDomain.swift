@@ -1,6 +1,7 @@
 import DurableFile
 
 @testable import Preferences
+@testable import PreferencesCloud
 
 /// A backend over user defaults, used as by a store that uses every name of the domain: it reads before it compares,
 /// and writes after the lock is released.

@@ -1,6 +1,7 @@
 import Combine
 import Foundation
 import Preferences
+import PreferencesEditing
 import SwiftUI
 import Testing
 

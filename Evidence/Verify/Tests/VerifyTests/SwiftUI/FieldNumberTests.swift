@@ -2,6 +2,7 @@ import Foundation
 import Testing
 
 @testable import Preferences
+@testable import PreferencesEditing
 
 /// The numbers in text fields, in the form of the user's locale.
 struct FieldNumberTests {

@@ -3,6 +3,7 @@ import SwiftUI
 import Testing
 
 @testable import Preferences
+@testable import PreferencesEditing
 
 private struct Frame: Codable, Sendable {
     enum Style: String, Codable, Sendable { case plain, bold }

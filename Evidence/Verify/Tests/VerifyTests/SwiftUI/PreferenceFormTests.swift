@@ -4,6 +4,7 @@ import Synchronization
 import Testing
 
 @testable import Preferences
+@testable import PreferencesEditing
 
 private enum Quality: Int, CaseIterable, Sendable {
     case low, high

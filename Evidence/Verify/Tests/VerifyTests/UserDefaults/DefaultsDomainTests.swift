@@ -1,7 +1,8 @@
 import Foundation
 import Testing
 
-@_spi(Tool) @testable import Preferences
+@testable import Preferences
+@testable import PreferencesInspection
 
 /// The values of a domain, as the tool `prefs` reads and changes them.
 struct DefaultsDomainTests {

@@ -1,4 +1,5 @@
 #if canImport(SwiftUI)
+public import Preferences
 public import SwiftUI
 
 /// A form with a control for each preference of a group: a screen of settings, or one for debugging in a line.

@@ -1,6 +1,7 @@
+public import Preferences
+
 extension PreferenceSchema {
     /// The declaration of one value.
-    @_spi(Tool)
     public struct Property: Sendable {
         /// All keywords of JSON Schema but those with a leading `$`.
         public let keywords: [String: PropertyListValue]
@@ -71,20 +72,20 @@ extension PreferenceSchema.Property {
     }
 
     /// The types for display; `nil` if any is allowed.
-    @_spi(Tool) public var type: String? { types.isEmpty ? nil : types.joined(separator: " or ") }
+    public var type: String? { types.isEmpty ? nil : types.joined(separator: " or ") }
 
     /// The declaration of an array's elements.
-    @_spi(Tool) public var items: Self? { keywords["items"].map { Self($0.members) } }
+    public var items: Self? { keywords["items"].map { Self($0.members) } }
 
     /// The declaration of each known member of a dictionary.
-    @_spi(Tool) public var properties: [String: Self] {
+    public var properties: [String: Self] {
         keywords["properties"]?.members.mapValues { Self($0.members) } ?? [:]
     }
 
     /// Returns the declaration of a member of a dictionary, or `nil` if a member with this key isn't allowed.
     ///
     /// Unlike in JSON Schema, if some members are declared, no other members are allowed without `additionalProperties`.
-    @_spi(Tool) public func property(of key: String) -> Self? {
+    public func property(of key: String) -> Self? {
         if let known = keywords["properties"]?.members[key] { return Self(known.members) }
         return switch keywords["additionalProperties"] {
         case .boolean(false): nil
@@ -94,7 +95,7 @@ extension PreferenceSchema.Property {
     }
 
     /// Returns all rules for display; `nil` if there are none, and for a secret, as they would reveal a part of its value.
-    @_spi(Tool) public func allowed() throws(PreferenceError) -> String? {
+    public func allowed() throws(PreferenceError) -> String? {
         guard !isSecret else { return nil }
         let own = [try choicesText(), try rangeText(), lengthText.map { "length \($0)" }, requirement]
         let further = try rules.map { rule throws(PreferenceError) in try rule.allowed() }
@@ -117,7 +118,7 @@ extension PreferenceSchema.Property {
     }
 
     /// Returns those of the values that no rule forbids: of the choices, another rule may allow only some.
-    @_spi(Tool) public func allowedValues(
+    public func allowedValues(
         among values: [PropertyListValue]
     ) throws(PreferenceError) -> [PropertyListValue] {
         try values.map { value throws(PreferenceError) in
@@ -177,13 +178,13 @@ extension PreferenceSchema.Property {
     ) throws(PreferenceError) -> PreferenceSchema.Refusal? {
         guard let property = property(of: key) else {
             let known = keywords["properties"]?.members.keys.map { $0 } ?? []
-            return Refusal(.undeclared(nearest: key.nearest(of: known)), member).inside(key)
+            return Refusal(.undeclared(nearest: key.nearest(among: known)), member).inside(key)
         }
         return try property.refusal(of: member, isStored: isStored)?.inside(key)
     }
 
     /// Returns whether the type of a value is allowed, regardless of the other keywords.
-    @_spi(Tool) public func allowsKind(of value: PropertyListValue) -> Bool {
+    public func allowsKind(of value: PropertyListValue) -> Bool {
         types.isEmpty || types.contains(where: value.isOf)
     }
 
@@ -231,7 +232,7 @@ extension PropertyListValue {
     }
 
     /// The type in terms of JSON Schema, or `data` or `date`.
-    @_spi(Tool) public var kind: String {
+    public var kind: String {
         switch self {
         case .boolean: "boolean"
         case .integer, .unsigned: "integer"
@@ -245,7 +246,7 @@ extension PropertyListValue {
     }
 
     /// Returns whether a program reads both values alike: a whole number may be written with a fraction.
-    @_spi(Tool) public func readsSame(as other: PropertyListValue) -> Bool {
+    public func readsSame(as other: PropertyListValue) -> Bool {
         self == other
             || number != nil && other.number != nil && !isSmaller(than: other) && !other.isSmaller(than: self)
                 && !isNotANumber

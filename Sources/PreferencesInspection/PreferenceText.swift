@@ -1,23 +1,18 @@
-/// Values in the format of the preferences file, as the tool `prefs` reads and shows them; SPI, not part of the public API.
-///
-/// The tool is in a separate package, so package access doesn't suffice.
-@_spi(Tool)
+public import Preferences
+
+/// Values in the format of the preferences file, as the tool `prefs` reads and shows them.
 public enum PreferenceText {
     /// Reads a line, which here may also have line breaks between its tokens; a `nil` value removes the name.
     ///
-    /// - Parameter isStrict: Whether a name or a form that this version doesn't know is an error, as in what a person has typed.
+    /// - Parameters:
+    ///   - bytes: The text of the line.
+    ///   - isStrict: Whether a name or a form that this version doesn't know is an error, as in what a person has typed.
     /// - Throws: `unreadable`; the message begins with line and column if there are several lines.
     public static func changes(
         in bytes: [UInt8],
         isStrict: Bool = true
     ) throws(PreferenceError) -> [String: PropertyListValue?] {
-        var changes: [String: PropertyListValue?] = [:]
-        try JSONLine.reading(bytes) { bytes throws(JSONLineError) in
-            try JSONLine.read(bytes, isFirst: true, isStrict: isStrict) { name, value in
-                changes.updateValue(value, forKey: name)
-            }
-        }
-        return changes
+        try JSONLine.changes(in: bytes, isStrict: isStrict)
     }
 
     /// Returns the line that sets or removes names, with its newline.

@@ -1,8 +1,8 @@
 #if canImport(Darwin) || STANDINS
 internal import Foundation
+public import Preferences
 
-/// A domain of user defaults with all its values, for the tool `prefs`; SPI, not part of the public API.
-@_spi(Tool)
+/// A domain of user defaults with all its values, for the tool `prefs`.
 public struct DefaultsDomain {
     private let name: String
     private let defaults: UserDefaults

@@ -1,5 +1,7 @@
 // The controls that not every platform has.
 #if canImport(SwiftUI)
+internal import Preferences
+internal import PreferencesSchema
 internal import Foundation
 internal import SwiftUI
 #if canImport(UIKit)

@@ -1,3 +1,5 @@
+internal import Preferences
+
 /// The change of one name in a draft.
 struct DraftEdit: Sendable {
     /// A preference that was set, and its value before.

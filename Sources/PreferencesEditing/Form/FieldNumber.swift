@@ -1,4 +1,5 @@
 #if canImport(SwiftUI)
+internal import Preferences
 internal import Foundation
 
 /// How a text field writes numbers: with the user's decimal separator, all digits, and no groups.

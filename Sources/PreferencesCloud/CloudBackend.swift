@@ -2,6 +2,9 @@
 internal import DurableFile
 #if canImport(Darwin)
 internal import Foundation
+public import Preferences
+#else
+internal import Preferences
 #endif
 
 /// A backend over iCloud's key-value store: values are on this device at once, and on the user's other devices when the system
@@ -265,7 +268,7 @@ extension PreferenceStore {
 
     private static let cloud: PreferenceStore = {
         let source = Source(CloudBackend(UbiquitousValues()))
-        let store = PreferenceStore(Layer(source: source), replacement: .memory(isStandard: false))
+        let store = PreferenceStore(.writable(source), replacement: .memory(isStandard: false))
         SharedStores.register(layered: store)
         return store
     }()

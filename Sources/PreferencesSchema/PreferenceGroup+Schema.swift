@@ -1,4 +1,5 @@
 internal import DurableFile
+public import Preferences
 
 #if canImport(FoundationEssentials)
 internal import FoundationEssentials
@@ -295,7 +296,7 @@ extension AnyPreference {
     }
 
     /// Whether controls edit the form that the type has by itself, whichever coding stores it.
-    var isEditedAsItself: Bool {
+    package var isEditedAsItself: Bool {
         StoredType.isSimple((valueType as? any _OptionalPreferenceValue.Type)?.wrappedType ?? valueType)
     }
 }
@@ -311,53 +312,8 @@ extension PropertyListValue {
     }
 }
 
-/// How a value is written on a command line.
-package enum TextShape {
-    /// As an option without a value.
-    case boolean
-    /// As an option for each element.
-    case list
-    /// As an option `key=value` for each member.
-    case dictionary
-    /// As one text.
-    case single
-
-    init(of type: Any.Type, coding: String) { self = StoredType.shape(of: type, coding: coding) }
-
-    /// Returns the type of one text: that of an element or a member, without the optional around it.
-    func textType(of type: Any.Type) -> Any.Type {
-        switch type {
-        case let type as any _OptionalPreferenceValue.Type: textType(of: type.wrappedType)
-        case let type as any StoredAsArray.Type where self == .list: type.elementType
-        case let type as any StoredAsDictionary.Type where self == .dictionary: type.memberType
-        default: type
-        }
-    }
-}
-
 /// The JSON Schema of a type's stored values.
 private enum StoredType {
-    static func shape(of type: Any.Type, coding: String) -> TextShape {
-        if let type = type as? any _OptionalPreferenceValue.Type { return wrappedShape(type, coding) }
-        if coding.hasPrefix("rawValue"), let type = type as? any RawRepresentable.Type { return rawShape(type) }
-        if type is Bool.Type { return .boolean }
-        guard coding == native || coding == PreferenceCoding<Bool>.propertyList.identifier else { return .single }
-        switch type {
-        case is any StoredAsBounds.Type: return .single
-        case is any StoredAsArray.Type: return .list
-        case is any StoredAsDictionary.Type: return .dictionary
-        default: return .single
-        }
-    }
-
-    private static func wrappedShape<Value: _OptionalPreferenceValue>(_: Value.Type, _ coding: String) -> TextShape {
-        shape(of: Value.Wrapped.self, coding: coding)
-    }
-
-    private static func rawShape<Value: RawRepresentable>(_: Value.Type) -> TextShape {
-        shape(of: Value.RawValue.self, coding: native)
-    }
-
     /// Returns the keywords for a type and its elements or members; empty if the type may store values of several kinds.
     static func schema(of type: Any.Type, coding: String) -> [String: PropertyListValue] {
         if let type = type as? any _OptionalPreferenceValue.Type { return wrapped(type, coding) }
@@ -452,28 +408,4 @@ private enum StoredType {
     private static func raw<Value: RawRepresentable>(_: Value.Type) -> [String: PropertyListValue] {
         schema(of: Value.RawValue.self, coding: native)
     }
-}
-
-private protocol StoredAsArray {
-    static var elementType: Any.Type { get }
-}
-extension Array: StoredAsArray {
-    fileprivate static var elementType: Any.Type { Element.self }
-}
-extension Set: StoredAsArray {
-    fileprivate static var elementType: Any.Type { Element.self }
-}
-private protocol StoredAsBounds: StoredAsArray {}
-extension Range: StoredAsBounds {
-    fileprivate static var elementType: Any.Type { Bound.self }
-}
-extension ClosedRange: StoredAsBounds {
-    fileprivate static var elementType: Any.Type { Bound.self }
-}
-
-private protocol StoredAsDictionary {
-    static var memberType: Any.Type { get }
-}
-extension Dictionary: StoredAsDictionary {
-    fileprivate static var memberType: Any.Type { Value.self }
 }

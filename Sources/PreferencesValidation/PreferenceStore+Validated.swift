@@ -1,4 +1,5 @@
 internal import DurableFile
+public import Preferences
 
 extension PreferenceStore {
     /// Returns a store over another one that shows only whole states in which a group has no problem.
@@ -301,15 +302,6 @@ extension [String: PropertyListValue] {
     /// Applies changes; nil removes a name.
     fileprivate mutating func change(_ changes: [String: PropertyListValue?]) {
         for (name, value) in changes { self[name] = value }
-    }
-
-    /// Returns the changes that lead to other values.
-    func changes(to new: Self) -> [String: PropertyListValue?] {
-        var changes: [String: PropertyListValue?] = [:]
-        for name in Set(keys).union(new.keys) where self[name] != new[name] {
-            changes.updateValue(new[name], forKey: name)
-        }
-        return changes
     }
 }
 

@@ -1,7 +1,8 @@
-/// The control with which a form shows a value; SPI, not part of the public API.
+public import Preferences
+
+/// The control with which a form shows a value.
 ///
 /// The form of SwiftUI and the page of `prefs serve` choose it by the same rule, from the JSON Schema of a preference.
-@_spi(Tool)
 public enum PreferenceControl: Sendable, Hashable {
     /// A switch.
     case toggle

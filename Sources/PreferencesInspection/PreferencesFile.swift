@@ -1,7 +1,7 @@
 internal import DurableFile
+public import Preferences
 
-/// Operations of the tool `prefs` on a file, other than reading and setting; SPI, not part of the public API.
-@_spi(Tool)
+/// Operations of the tool `prefs` on a file, other than reading and setting.
 public enum PreferencesFile {
     /// The name under which a store records the user defaults domains that were imported.
     public static let importedName = PreferenceStore.importedName
@@ -9,12 +9,17 @@ public enum PreferencesFile {
     /// The names that the library itself keeps in a store and that no program declares.
     public static let ownNames: Set = PreferenceStore.recordNames
 
+    /// Returns the line of a file that an error of a store is about; `nil` if it is about none.
+    public static func damagedLine(of error: PreferenceError) -> (path: String, number: Int)? { error.damagedLine }
+
     /// Returns all contents of a file, read once; calls `report` with an error for each line that is skipped.
     ///
     /// The file isn't watched: to begin and end a watch takes longer than to read a small file.
     ///
-    /// - Parameter reportsUnfinished: Whether a last line that has no end and can't be read is reported, too. A program may be about to
-    ///   end it.
+    /// - Parameters:
+    ///   - path: The file's path.
+    ///   - reportsUnfinished: Whether a last line that has no end and can't be read is reported, too. A program may be about to end it.
+    ///   - report: Called with an error for each line that is skipped.
     public static func contents(
         of path: String,
         reportsUnfinished: Bool = false,
@@ -76,14 +81,12 @@ public enum PreferencesFile {
     }
 }
 
-@_spi(Tool)
 extension PropertyListValue {
     /// The value; `nil` for the one that is stored for `nil` over a weaker layer's value, in whose place a program reads its default.
     public var unlessUnset: PropertyListValue? { isUnset ? nil : self }
 }
 
-/// The changes that a preferences file still records, for the tool `prefs`; SPI, not part of the public API.
-@_spi(Tool)
+/// The changes that a preferences file still records, for the tool `prefs`.
 public struct PreferencesHistory: Sendable {
     /// A line that changed a value.
     public struct Entry: Sendable {
@@ -167,7 +170,6 @@ public struct PreferencesHistory: Sendable {
     }
 }
 
-@_spi(Tool)
 extension PreferenceStore {
     /// The store's current contents as a change from nothing, and then each change of the store, without gap or repetition.
     public var contentsAndChanges: PreferenceUpdates<PreferenceStoreChange> {
@@ -193,8 +195,7 @@ extension PreferenceStore {
     }
 }
 
-/// The paths of a suite's files, for the tool `prefs`; SPI, not part of the public API.
-@_spi(Tool)
+/// The paths of a suite's files, for the tool `prefs`.
 public struct SuiteFiles: Sendable {
     /// The suite's name.
     public let name: String

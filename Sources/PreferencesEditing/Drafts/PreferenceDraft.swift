@@ -1,4 +1,5 @@
 internal import DurableFile
+public import Preferences
 
 /// Changes of a store that aren't stored until they are applied, as of a screen with the buttons *Apply* and *Cancel*.
 ///
@@ -25,7 +26,7 @@ public final class PreferenceDraft: Sendable {
         store = PreferenceStore(like: original, keepsChecks: true) {
             original.asLayers.enumerated().map { index, layer in
                 guard index == list.writableIndex, let source else { return layer }
-                return Layer(source: source, name: layer.name)
+                return .writable(source, name: layer.name)
             }
         }
         if let checks = store.core.checks { backend?.use(checks) }
@@ -155,7 +156,7 @@ private final class DraftBackend: PreferenceBackend {
     func catchUp() throws(PreferenceError) { try own.refresh() }
 
     func values(for names: Set<String>) -> [String: PropertyListValue] {
-        own.core.read(names) { _ in }
+        _ = own.core.preparedLayers(names)
         return state.withLock { state in
             names.reduce(into: [:]) { $0[$1] = value(of: $1, state) }
         }

@@ -1,4 +1,6 @@
-/// The declaration of a program's preferences: the JSON Schema that ``PreferenceGroup/jsonSchema()`` returns.
+public import Preferences
+
+/// The declaration of a program's preferences: the JSON Schema that `PreferenceGroup.jsonSchema()` returns.
 ///
 /// The tool `prefs` checks values by it before it stores them, and so does a store on etcd in whose suite a schema is stored. A backend
 /// that many programs share can do the same:
@@ -11,11 +13,11 @@ public struct PreferenceSchema: Sendable {
     /// The file or key that has the text, for messages.
     public let path: String
     /// The declaration of all preferences, as the members of one object.
-    @_spi(Tool) public let all: Property
+    public let all: Property
     /// The declaration of each preference, by name.
-    @_spi(Tool) public let properties: [String: Property]
+    public let properties: [String: Property]
     /// The present names of the preferences, by former name; as in a program, a name that another preference has is no former one.
-    @_spi(Tool) public let presentNames: [String: String]
+    public let presentNames: [String: String]
 
     /// Creates a schema from its text.
     ///
@@ -42,7 +44,7 @@ public struct PreferenceSchema: Sendable {
     ///
     /// Leaves out the keywords of JSON Schema with a leading `$`, such as `$schema` and `$ref`, and null, which a stored value can't
     /// represent.
-    @_spi(Tool) public static func value(in text: String) throws(PreferenceError) -> PropertyListValue {
+    public static func value(in text: String) throws(PreferenceError) -> PropertyListValue {
         let plain = try JSONLine.reading(Array(text.utf8)) { bytes throws(JSONLineError) in
             try JSONLine.readPlain(bytes)
         }
@@ -68,8 +70,11 @@ public struct PreferenceSchema: Sendable {
 
     /// Returns the reason why the schema doesn't allow a value, or `nil` if it does.
     ///
-    /// - Parameter isStored: Whether former names are allowed, and the integers 0 and 1 for a boolean, as programs read them.
-    @_spi(Tool) public func refusal(
+    /// - Parameters:
+    ///   - value: The value.
+    ///   - name: The name of the preference.
+    ///   - isStored: Whether former names are allowed, and the integers 0 and 1 for a boolean, as programs read them.
+    public func refusal(
         of value: PropertyListValue,
         for name: String,
         isStored: Bool = false
@@ -86,7 +91,6 @@ public struct PreferenceSchema: Sendable {
     }
 
     /// A value that the schema doesn't allow, and the reason.
-    @_spi(Tool)
     public struct Refusal: Sendable {
         /// The steps from the name to the part of the value that isn't allowed.
         private var steps: [Step] = []
@@ -123,17 +127,17 @@ public struct PreferenceSchema: Sendable {
 
 extension PreferenceSchema.Refusal {
     /// Whether the schema doesn't declare the preference: there is no rule for it.
-    @_spi(Tool) public var isOfUndeclaredName: Bool {
+    public var isOfUndeclaredName: Bool {
         if case .undeclared = reason { steps.count == 1 } else { false }
     }
 
     /// Whether the name isn't allowed, not the value.
-    @_spi(Tool) public var isOfName: Bool {
+    public var isOfName: Bool {
         if case .unallowed = reason { false } else { true }
     }
 
     /// Returns the reason as text, such as `"recent"[2] can't be 5: it isn't of type string`.
-    @_spi(Tool) public func text(by schema: String? = nil) throws(PreferenceError) -> String {
+    public func text(by schema: String? = nil) throws(PreferenceError) -> String {
         switch reason {
         case .unallowed(let reason):
             let value = try value?.json() ?? "<redacted>"

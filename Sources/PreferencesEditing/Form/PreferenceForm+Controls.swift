@@ -1,4 +1,6 @@
 #if canImport(SwiftUI)
+internal import Preferences
+internal import PreferencesSchema
 internal import Foundation
 internal import SwiftUI
 

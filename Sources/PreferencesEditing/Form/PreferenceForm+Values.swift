@@ -1,5 +1,7 @@
 // How a field shows the value of a preference, and sets it.
 #if canImport(SwiftUI)
+internal import Preferences
+internal import PreferencesSchema
 internal import Foundation
 internal import SwiftUI
 
