@@ -85,16 +85,6 @@ extension Preference {
         }
     }
 
-    /// Moves this preference's stored value to another preference, once; see `migrate(from:)`.
-    public func migrate(to target: Preference<Value>) {
-        target.migrate(from: self)
-    }
-
-    /// Moves this preference's stored value to another preference, once, mapped by `transform`; see `migrate(from:)`.
-    public func migrate<New>(to target: Preference<New>, _ transform: (Value) throws -> New) {
-        target.migrate(from: self, transform)
-    }
-
     /// Records that this preference is migrated from one with a former name of it, so that the name still counts as a former one.
     private func noteMigration(from source: String, in sourceStore: PreferenceStore) {
         let core = store.core

@@ -152,12 +152,10 @@ func caught(_ preferences: Preferences) throws {
     }
 }
 
-// Data of older versions is migrated in one call, from either side.
+// Data of older versions is migrated in one call.
 func move(_ preferences: Preferences, from old: Preference<Int>) async throws {
     preferences.$count.migrate(from: old)
-    old.migrate(to: preferences.$count)
     preferences.$theme.migrate(from: old) { $0 == 0 ? "light" : "dark" }
-    old.migrate(to: preferences.$theme) { "\($0)" }
     try await old.store.migrate(to: 1, steps: [.init(1) { transaction in transaction["raw"] = nil }])
 }
 

@@ -143,10 +143,10 @@ struct BlockingTests {
         "migrate, async": { store, _, _ in try await store.migrate(to: 2, steps: twoSteps) },
         "migrate in the store": { _, _, volume in volume.migrate(from: "former") },
         "migrate from the store": { _, other, volume in
-            volume.migrate(to: Preference("volume", default: 5, in: other))
+            Preference("volume", default: 5, in: other).migrate(from: volume)
         },
         "migrate to the store": { store, other, _ in
-            Preference("volume", default: 5, in: other).migrate(to: Preference("new", default: 5, in: store))
+            Preference("new", default: 5, in: store).migrate(from: Preference("volume", default: 5, in: other))
         },
     ]
 
