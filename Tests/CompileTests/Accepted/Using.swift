@@ -69,14 +69,14 @@ func useServices(_ url: URL) {
 
 // Without `await`, as in `App.init()`, these block.
 func start(_ preferences: Preferences, _ store: PreferenceStore) throws {
-    func load() throws(PreferenceError) -> Int {
+    func load() throws(PreferenceError) {
         try store.load()
         try store.refresh()
         try store.flush()
-        return try preferences.$count.load()
     }
     let change = try store.migrate(to: 1, steps: [.init(1) { $0["raw"] = nil }], dryRun: true)
-    _ = (change as PreferenceStoreChange, try load())
+    _ = change as PreferenceStoreChange
+    try load()
     try store.migrate(to: 1, steps: [])
 }
 
@@ -118,7 +118,6 @@ func startInTask(_ preferences: Preferences, _ store: PreferenceStore) async thr
     try await store.load()
     try await store.refresh()
     try await store.flush()
-    _ = try await preferences.$count.load() as Int
     try await store.migrate(to: 1, steps: [])
     try await store.draft().apply()
 }

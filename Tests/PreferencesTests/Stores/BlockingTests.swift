@@ -67,7 +67,7 @@ struct BlockingTests {
         let volume = Preference("volume", default: 5, in: store)
         try await outsideTasks {
             try store.load()
-            try same(volume.load(), 3)
+            try same(volume.read(), 3)
             let dry = try store.migrate(to: 1, steps: Self.steps, dryRun: true)
             #expect(dry.names == ["moved", "preferences.version"] && store["moved"] == nil)
             let change = try store.migrate(to: 1, steps: Self.steps)
@@ -76,7 +76,7 @@ struct BlockingTests {
             try store.refresh()
             volume.value = 4
             try store.flush()
-            try same(volume.load(), 4)
+            try same(volume.read(), 4)
         }
         #expect(issues.elements.isEmpty)
         if kind == .slow { #expect(backend.applied.count == 2 && backend.deadline(of: .sync) != nil) }
@@ -92,11 +92,10 @@ struct BlockingTests {
         try await outsideTasks {
             same(Self.code { try store.load() }, .unavailable)
             same(Self.code { try store.refresh() }, .unavailable)
-            same(Self.code { _ = try volume.load() }, .unavailable)
             same(Self.code { try store.migrate(to: 1, steps: Self.steps) }, .unavailable)
             backend.failLoads(with: nil)
             try store.load()
-            same(Self.code { _ = try volume.load() }, .unreadable)
+            same(Self.code { _ = try volume.read() }, .unreadable)
             same(Self.code { try store.migrate(to: 1, steps: Self.steps + Self.steps) }, .misuse)
         }
     }
@@ -232,7 +231,7 @@ struct BlockingTests {
             store["third"] = 3
             try store.load()
             try store.refresh()
-            try same(volume.load(), 3)
+            try same(volume.read(), 3)
             try store.migrate(to: 1, steps: Self.steps)
             if kind == .memory { try store.flush() }
             store.removeAll()
@@ -279,8 +278,8 @@ struct BlockingTests {
         let store = PreferenceStore(backend: GateBackend(["volume": 3]))
         let issues = issues(of: store)
         let volume = Preference("volume", default: 5, in: store)
-        try await same(volume.load(), 3)
         try await store.load()
+        same(volume.value, 3)
         try await store.refresh()
         try await volume.write(3)
         try await AnyPreference(volume).write(nil)

@@ -3,8 +3,6 @@ import TestSupport
 import Testing
 
 struct AdoptingSnippets {
-    private enum Look: String, Codable, Sendable { case light, dark }
-
     @Test
     func valuesOfOtherLibrariesAreRead() throws {
         let output = Output()
