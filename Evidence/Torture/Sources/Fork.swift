@@ -157,7 +157,7 @@ enum Fork {
             }
             for child in children { outcome.add(wait(for: child)) }
             expected += 20
-            if number.value != expected { try store.refresh() }
+            if number.value != expected { try store.load() }
             if number.value != expected {
                 outcome.stale += 1
                 expected = number.value
@@ -210,7 +210,7 @@ enum Fork {
             }
         }
         for child in children { outcome.add(wait(for: child)) }
-        try store.refresh()
+        try store.load()
         if number.value != 20 * max(1, count / 5) { outcome.stale += 1 }
         return outcome
     }
@@ -250,7 +250,7 @@ enum Fork {
             pause(microseconds: 500)
             try number.write(2 * round)
             outcome.add(wait(for: child))
-            try store.refresh()
+            try store.load()
             if answer.value != round { outcome.stale += 1 }
         }
         return outcome

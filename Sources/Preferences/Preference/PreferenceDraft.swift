@@ -152,7 +152,7 @@ private final class DraftBackend: PreferenceBackend {
         }
     }
 
-    func catchUp() throws(PreferenceError) { try own.refresh() }
+    func catchUp() throws(PreferenceError) { try own.load() }
 
     func values(for names: Set<String>) -> [String: PropertyListValue] {
         own.core.read(names) { _ in }

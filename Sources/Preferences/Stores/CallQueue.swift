@@ -17,7 +17,7 @@ final class StoreCall: Sendable {
 
     /// The methods with a blocking and an `async` form.
     enum Form: Sendable {
-        case read, write, update, transaction, apply, removeAll, load, refresh, flush, migrate
+        case read, write, update, transaction, apply, removeAll, load, flush, migrate
     }
 
     enum Blocking: Sendable {

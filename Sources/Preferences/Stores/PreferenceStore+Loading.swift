@@ -2,7 +2,8 @@
 // `async` form, which Swift chooses where `await` is written.
 
 extension PreferenceStore {
-    /// Opens the store unless it is open; blocks the thread if a backend waits, as one over a network does.
+    /// Opens the store, or reads again what others may have changed if it is open; blocks the thread if a backend waits, as one over a
+    /// network does.
     ///
     ///     try store.load()
     ///
@@ -10,13 +11,17 @@ extension PreferenceStore {
     /// waits for a network; otherwise the first read opens the store and blocks its thread until then. All layers of a layered
     /// store are opened. In a task write `try await`; a blocking form that has to wait inside a task is reported as `misuse`.
     ///
-    /// - Throws: The first error of a layer that can't be read, after all other layers were opened. Reads give defaults for that
-    ///   layer until a later call succeeds.
+    /// An open store catches up and notifies observers of the differences. Only stores that aren't notified of external changes need
+    /// that, such as the system's keyring; others read what they have yet to be notified of: a file that was just written, a change on
+    /// its way from etcd.
+    ///
+    /// - Throws: The first error of a layer that can't be read, also one that is offline, after all other layers were read. A layer that
+    ///   was open keeps its values; reads give defaults for another one until a later call succeeds.
     public func load() throws(PreferenceError) {
         try resolved.core.load()
     }
 
-    /// Opens the store, as the blocking form does; the task is suspended while backends with a timeout are called, all of them
+    /// Opens the store or catches up, as the blocking form does; the task is suspended while backends with a timeout are called, all of them
     /// at once.
     ///
     ///     try await store.load()
@@ -25,30 +30,6 @@ extension PreferenceStore {
     ///   before.
     public nonisolated(nonsending) func load() async throws(PreferenceError) {
         try await resolved.core.load()
-    }
-
-    /// Reads again the values that other processes may have changed, and notifies observers of the differences; opens the store
-    /// unless it is open.
-    ///
-    ///     try store.refresh()
-    ///
-    /// Only stores that aren't notified of external changes need it, such as the system's keyring. Others read what they have yet to be
-    /// notified of: a file that was just written, a change on its way from etcd. Like `load()`, it blocks the thread if a backend waits.
-    ///
-    /// - Throws: The error of the first layer that can't be read, after all other layers were read; the values read before are kept.
-    public func refresh() throws(PreferenceError) {
-        try resolved.core.forEachSource(.refresh) { (source, call) throws(PreferenceError) in try source.refresh(call) }
-    }
-
-    /// Reads the values again, as the blocking form does; the task is suspended while backends with a timeout are called.
-    ///
-    ///     try await store.refresh()
-    ///
-    /// - Throws: The errors of the blocking form, and `unavailable` as `load()` does.
-    public nonisolated(nonsending) func refresh() async throws(PreferenceError) {
-        try await resolved.core.forEachSource(.refresh) { (source, call) throws(PreferenceError) in
-            try source.refresh(call)
-        }
     }
 
     /// Blocks until everything set so far survives a loss of power.
@@ -186,10 +167,10 @@ extension Source {
         return RunningBody.isAlone || backend?.isWritable ?? true
     }
 
-    /// Reads the stored values, and those of the declared names if the backend is queried by name.
+    /// Reads the stored values, again if that was done, and those of the declared names if the backend is queried by name.
     fileprivate func load(_ call: StoreCall?) throws(PreferenceError) {
         defer { noteOpenAttempt() }
-        try open(call)
+        try refresh(call)
         prepareDeclared(call)
     }
 }

@@ -225,7 +225,6 @@ extension PreferenceError {
             case .transaction: ("transaction(_:)", "try await transaction(_:)")
             case .apply: ("apply()", "try await apply()")
             case .load: ("load()", "try await load()")
-            case .refresh: ("refresh()", "try await refresh()")
             case .flush: ("flush()", "try await flush()")
             case .migrate: ("migrate(to:steps:)", "try await migrate(to:steps:)")
             }

@@ -71,7 +71,6 @@ func useServices(_ url: URL) {
 func start(_ preferences: Preferences, _ store: PreferenceStore) throws {
     func load() throws(PreferenceError) {
         try store.load()
-        try store.refresh()
         try store.flush()
     }
     let change = try store.migrate(to: 1, steps: [.init(1) { $0["raw"] = nil }], dryRun: true)
@@ -116,7 +115,6 @@ func startRight(_ preferences: Preferences, _ store: PreferenceStore) throws {
 // With `await`, the same names suspend the task.
 func startInTask(_ preferences: Preferences, _ store: PreferenceStore) async throws {
     try await store.load()
-    try await store.refresh()
     try await store.flush()
     try await store.migrate(to: 1, steps: [])
     try await store.draft().apply()

@@ -247,7 +247,7 @@ struct EvolutionLawTests {
                 for number in 1...50 { new.value.z = number }
             }
         }
-        try await stores[0].refresh()
+        try await stores[0].load()
         let value = stores[0]["value"]
         #expect(value?[member: "y"] == 50 && value?[member: "z"] == 50 && value?[member: "later"] == ["a": 1])
     }

@@ -67,10 +67,10 @@ struct SettingsFileTests {
         try store.load()
         #expect(store.names.isEmpty && reports.elements.isEmpty)
         try folder.write("{volume:7}", to: Self.name)
-        try store.refresh()
+        try store.load()
         same(store["volume"], 7)
         try FileManager.default.removeItem(at: url)
-        try store.refresh()
+        try store.load()
         #expect(store.names.isEmpty && reports.elements.isEmpty)
     }
 
@@ -84,7 +84,7 @@ struct SettingsFileTests {
         same(volume.value, 5)
         try volume.write(6)
         try folder.write("{\n  volume: 7,\n  theme: 1\n}", to: Self.name)
-        try store.refresh()
+        try store.load()
         same(volume.value, 7)
     }
 
@@ -95,14 +95,14 @@ struct SettingsFileTests {
         try store.load()
         for text in ["{volume: 8", "{volume: 8", ""] {
             try folder.write(text, to: Self.name)
-            try store.refresh()
+            try store.load()
             same(store["volume"], 7)
         }
         same(reports.elements.map(\.code), [.damaged, .damaged])
         same(reports.elements.first?.damagedLine?.number, 1)
         same(reports.elements.first?.message.contains("the values that were read before stay in force"), true)
         try folder.write("{volume: 8}", to: Self.name)
-        try store.refresh()
+        try store.load()
         #expect(store["volume"] == 8 && reports.elements.count == 2)
     }
 
@@ -132,7 +132,7 @@ struct SettingsFileTests {
         let file = try #require(fopen(url.path, "w"))
         fputs("{volume: 2,", file)
         fflush(file)
-        try await store.refresh()
+        try await store.load()
         #expect(store["volume"] == 1 && reports.elements.isEmpty)
         fputs("}", file)
         fflush(file)
@@ -179,10 +179,10 @@ struct SettingsFileTests {
         try store.load()
         try folder.write("{volume: 8}", to: Self.name)
         fileSystem.begin(.init(.error(.accessDenied), calls: ["open"], path: url.path))
-        same(#expect(throws: PreferenceError.self) { try store.refresh() }?.code, .unavailable)
+        same(#expect(throws: PreferenceError.self) { try store.load() }?.code, .unavailable)
         same(store["volume"], 7)
         fileSystem.end()
-        try store.refresh()
+        try store.load()
         same(store["volume"], 8)
     }
 

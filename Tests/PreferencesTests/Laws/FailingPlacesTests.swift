@@ -185,8 +185,6 @@ struct FailingPlacesTests {
         .blocking("read", .reads) { _ = try $0.volume.read() },
         .blocking("load", .reads) { try $0.store.load() },
         .async("load, async", .reads) { try await $0.store.load() },
-        .blocking("refresh", .reads) { try $0.store.refresh() },
-        .async("refresh, async", .reads) { try await $0.store.refresh() },
         .blocking("transaction that only reads", .reads) { fixture in
             try fixture.store.transaction { _ = $0[fixture.volume] }
         },

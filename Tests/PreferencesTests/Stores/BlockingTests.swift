@@ -73,7 +73,7 @@ struct BlockingTests {
             let change = try store.migrate(to: 1, steps: Self.steps)
             #expect(change.names == dry.names && store["moved"] == 3)
             #expect(try store.migrate(to: 1, steps: Self.steps).names.isEmpty)
-            try store.refresh()
+            try store.load()
             volume.value = 4
             try store.flush()
             try same(volume.read(), 4)
@@ -91,7 +91,6 @@ struct BlockingTests {
         backend.failLoads(with: PreferenceError(.unavailable, "not now"))
         try await outsideTasks {
             same(Self.code { try store.load() }, .unavailable)
-            same(Self.code { try store.refresh() }, .unavailable)
             same(Self.code { try store.migrate(to: 1, steps: Self.steps) }, .unavailable)
             backend.failLoads(with: nil)
             try store.load()
@@ -127,8 +126,6 @@ struct BlockingTests {
     private static let calls: [String: Call] = [
         "load": { store, _, _ in try store.load() },
         "load, async": { store, _, _ in try await store.load() },
-        "refresh": { store, _, _ in try store.refresh() },
-        "refresh, async": { store, _, _ in try await store.refresh() },
         "write": { _, _, volume in try volume.write(7) },
         "write, async": { _, _, volume in try await volume.write(7) },
         "value": { _, _, volume in volume.value = 7 },
@@ -176,7 +173,7 @@ struct BlockingTests {
         #expect(WorkerQueue.startThread("occupying") { backend.notify() })
         await backend.reached(.catchUp)
         try await outsideTasks {
-            same(Self.code { try store.refresh() }, .unavailable)
+            same(Self.code { try store.load() }, .unavailable)
             let before = ContinuousClock.now
             try store.flush()
             same(backend.deadline(of: .sync).map { $0 >= before + .milliseconds(100) }, true)
@@ -192,7 +189,7 @@ struct BlockingTests {
         backend.forbidBlocking()
         try await outsideTasks {
             same(Self.code { try store.flush() }, .misuse)
-            same(Self.code { try store.refresh() }, .misuse)
+            same(Self.code { try store.load() }, .misuse)
         }
         try await store.flush()
     }
@@ -230,7 +227,6 @@ struct BlockingTests {
             try store.transaction { $0["other"] = 1 }
             store["third"] = 3
             try store.load()
-            try store.refresh()
             try same(volume.read(), 3)
             try store.migrate(to: 1, steps: Self.steps)
             if kind == .memory { try store.flush() }
@@ -247,7 +243,6 @@ struct BlockingTests {
         let calls: [(String, @Sendable () throws -> Void)] = [
             ("try await load()", { _ = volume.value }),
             ("try await load()", { try store.load() }),
-            ("try await refresh()", { try store.refresh() }),
             ("try await write(_:)", { try volume.write(4) }),
             ("try await update(_:)", { try volume.update { $0 += 1 } }),
             ("try await transaction(_:)", { try store.transaction { $0["a"] = 1 } }),
@@ -266,8 +261,7 @@ struct BlockingTests {
         for _ in 1...2 { for (_, call) in calls { await inTask(call) } }
         #expect(issues.elements.allSatisfy { $0.code == .misuse })
         let messages = issues.elements.map(\.message)
-        // The store was open when `load()` was called.
-        let expected = calls.map(\.0).enumerated().filter { $0.offset != 1 }.map(\.element)
+        let expected = calls.map(\.0)
         same(messages.count, expected.count)
         for (message, replacement) in zip(messages, expected) { #expect(message.contains(replacement)) }
         same(store["volume"], nil, "the calls went on")
@@ -280,7 +274,7 @@ struct BlockingTests {
         let volume = Preference("volume", default: 5, in: store)
         try await store.load()
         same(volume.value, 3)
-        try await store.refresh()
+        try await store.load()
         try await volume.write(3)
         try await AnyPreference(volume).write(nil)
         try await AnyPreference(volume).write(4)

@@ -101,7 +101,7 @@ struct CredentialTests {
         let store = layered()
         same(store["apiToken"], nil)
         try folder.write("hunter2", to: "apiToken")
-        try store.refresh()
+        try store.load()
         same(store["apiToken"], nil)
     }
 

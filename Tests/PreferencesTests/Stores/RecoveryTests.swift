@@ -108,7 +108,6 @@ struct RecoveryTests {
             { _ = try volume.read() },
             { try await store.load() },
             { try store.load() },
-            { try store.refresh() },
         ]
         for (index, use) in uses.enumerated() {
             let error = await #expect(throws: PreferenceError.self, "\(index)") { try await use() }

@@ -57,7 +57,7 @@ struct KeyringBackendTests {
         let store = PreferenceStore.testing(keyring)
         try await store.write(.integer(5), for: "number")
         keyring.forgetCalls()
-        try await store.refresh()
+        try await store.load()
         same(store["number"], .integer(5))
         try await store.write(.string("5"), for: "number")
         same(keyring.calls, ["items!", "items!"])
@@ -72,7 +72,7 @@ struct KeyringBackendTests {
         var changes = store.changes.makeAsyncIterator()
         keyring.texts = ["kept": "1", "changed": "2", "new": "1"]
         same(store["changed"], .string("1"))
-        try await store.refresh()
+        try await store.load()
         same(store.contents, ["kept": .string("1"), "changed": .string("2"), "new": .string("1")])
         let change = await changes.next()
         same(change?.names, ["changed", "removed", "new"])
@@ -115,7 +115,7 @@ struct KeyringBackendTests {
         }
         // The first one for the blocking read: a test is a task.
         same(reports.withLock { $0 }, [.misuse, .unavailable])
-        await #expect(throws: PreferenceError.self) { try await store.refresh() }
+        await #expect(throws: PreferenceError.self) { try await store.load() }
         keyring.failAll(with: nil)
         same(store["token"], .string("old"))
         #expect(timer.runNextJob())
