@@ -17,7 +17,7 @@ extension PreferenceStore {
     /// - another type reads the last option's text, also as JSON.
     ///
     /// `.short("v")` in the declaration adds `-v`. If an option can't be read, because its text isn't a value of the type or it has none,
-    /// an issue is reported and the next layer's value is used. ``reportUnknownNames(for:)`` reports options that no preference has.
+    /// an issue is reported and the next layer's value is used. ``PreferenceGroup/problems`` has the options that no preference has.
     public static let arguments = arguments(CommandLine.arguments.dropFirst().map { $0 })
 
     /// Returns the values of the given command line as a layer; see `arguments`.

@@ -152,6 +152,6 @@ struct CredentialTests {
             @Preference("volume") var volume = 5
         }
         let store = layered()
-        #expect(store.reportUnknownNames(for: Group()).isEmpty && reports.elements.isEmpty)
+        #expect(Group(in: store).problems.isEmpty && reports.elements.isEmpty)
     }
 }
