@@ -192,11 +192,11 @@ enum Places {
         Case(
             title: "a generated file of settings that can't be written, below a writable layer",
             script: """
-                mkdir -p store .config/caseapp; printf '// Generated.\n{volume: 3, color: 4,}\n' >store/settings.json
+                mkdir -p store .config/caseapp; printf '// Generated.\n{"volume": 3, "color": 4,}\n' >store/settings.json
                 mount --bind store store && mount -o remount,bind,ro store || exit 77
                 ln -s $PWD/store/settings.json .config/caseapp/settings.json; "$F" generated; "$F" set 7; "$F" generated; cat store/settings.json
                 """,
-            expected: ["3 settings", "set", "7 store", "// Generated.", "{volume: 3, color: 4,}"]
+            expected: ["3 settings", "set", "7 store", "// Generated.", "{\"volume\": 3, \"color\": 4,}"]
         ),
     ]
 

@@ -71,12 +71,12 @@ extension PreferenceStore {
     ///
     ///     // The user's settings, with comments.
     ///     {
-    ///         $schema: "preferences.schema.json",
-    ///         volume: 7,
-    ///         "editor.font": { family: 'Inter', size: 13, },
+    ///         "$schema": "preferences.schema.json",
+    ///         "volume": 7,
+    ///         "editor.font": { "family": "Inter", "size": 13, },
     ///     }
     ///
-    /// The text is JSON5, as `JSONDecoder.allowsJSON5` accepts it. Each name of the object is that of a preference, and its value is
+    /// The text is JSON with comments and commas behind last elements. Each name of the object is that of a preference, and its value is
     /// read as one of a preferences file, also an object, which is the value of its name; `null` sets nothing. `$schema` and `$id`
     /// are ignored. A file that doesn't exist has no values.
     ///
