@@ -208,7 +208,7 @@ extension Preference {
     public nonisolated(nonsending) func write(_ value: Value) async throws(PreferenceError) {
         let declaration = declaration.resolved
         let core = declaration.store.core
-        guard let call = core.beginSuspendingCall(.write) else {
+        guard let call = core.beginSuspendingCall() else {
             // The type selects the blocking form.
             let write: (Value) throws(PreferenceError) -> Void = write
             return try write(value)

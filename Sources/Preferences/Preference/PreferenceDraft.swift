@@ -58,7 +58,7 @@ public final class PreferenceDraft: Sendable {
         guard let backend else { return }
         let attempt = backend.beginApplying(core: store.core)
         do {
-            try original.resolved.core.transact(.apply) { try backend.store(in: &$0, attempt, checkedBy: store.core) }
+            try original.resolved.core.transact { try backend.store(in: &$0, attempt, checkedBy: store.core) }
         } catch {
             backend.end(attempt, isApplied: false)
             throw PreferenceError(.unencodable, from: error)
@@ -73,7 +73,7 @@ public final class PreferenceDraft: Sendable {
         guard let backend else { return }
         let attempt = backend.beginApplying(core: store.core)
         do {
-            try await original.resolved.core.transactSuspending(.apply) {
+            try await original.resolved.core.transactSuspending {
                 try backend.store(in: &$0, attempt, checkedBy: store.core)
             }
         } catch {

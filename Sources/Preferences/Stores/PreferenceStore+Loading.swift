@@ -9,7 +9,7 @@ extension PreferenceStore {
     ///
     /// When it returns, reads find the stored values and don't block. Call it at the start of the program for a store that
     /// waits for a network; otherwise the first read opens the store and blocks its thread until then. All layers of a layered
-    /// store are opened. In a task write `try await`; a blocking form that has to wait inside a task is reported as `misuse`.
+    /// store are opened. In a task write `try await`: a blocking form that waits there keeps a thread from the other tasks.
     ///
     /// An open store catches up and notifies observers of the differences. Only stores that aren't notified of external changes need
     /// that, such as the system's keyring; others read what they have yet to be notified of: a file that was just written, a change on
@@ -37,11 +37,11 @@ extension PreferenceStore {
     ///     try store.flush()
     ///
     /// Concurrent callers share one sync of the file. In a layered store only the writable layer is flushed. In a task write `try
-    /// await`; a blocking flush of a file inside a task is reported as `misuse`.
+    /// await`.
     ///
     /// - Throws: `notDurable` if that fails; the values that were set can still be read.
     public func flush() throws(PreferenceError) {
-        try resolved.core.layers.writable?.flush(StoreCall(.flush))
+        try resolved.core.layers.writable?.flush(StoreCall())
     }
 
     /// Waits until everything set so far survives a loss of power, as the blocking form does; the task is suspended until then.
@@ -50,7 +50,7 @@ extension PreferenceStore {
     ///
     /// - Throws: `notDurable` if that fails; the values that were set can still be read.
     public nonisolated(nonsending) func flush() async throws(PreferenceError) {
-        try await resolved.core.layers.writable?.flush(suspending: StoreCall(.flush))
+        try await resolved.core.layers.writable?.flush(suspending: StoreCall())
     }
 }
 
@@ -88,23 +88,22 @@ extension StoreCore {
 
     /// Opens all layers on the caller's thread; throws the first error.
     func load(in whole: StoreCall? = nil) throws(PreferenceError) {
-        try forEachSource(.load, in: whole) { (source, call) throws(PreferenceError) in try source.load(call) }
+        try forEachSource(in: whole) { (source, call) throws(PreferenceError) in try source.load(call) }
     }
 
     /// Opens all layers, those with a timeout concurrently while the task is suspended; throws the first error.
     nonisolated(nonsending) func load(in whole: StoreCall? = nil) async throws(PreferenceError) {
-        try await forEachSource(.load, in: whole) { (source, call) throws(PreferenceError) in try source.load(call) }
+        try await forEachSource(in: whole) { (source, call) throws(PreferenceError) in try source.load(call) }
     }
 
     /// Runs `body` for each source, one after another on the caller's thread; one call, and so one deadline, covers them all.
     ///
     /// - Throws: The first error, after all calls have returned.
     fileprivate func forEachSource(
-        _ form: StoreCall.Form,
         in whole: StoreCall? = nil,
         _ body: (Source, StoreCall?) throws(PreferenceError) -> Void
     ) throws(PreferenceError) {
-        let failure = firstFailure(at: attachedLayers.layers.map(\.source), whole ?? beginCall(form), body)
+        let failure = firstFailure(at: attachedLayers.layers.map(\.source), whole ?? beginCall(), body)
         if let failure { throw failure }
     }
 
@@ -112,11 +111,10 @@ extension StoreCore {
     ///
     /// - Throws: The first error, after all calls have returned.
     fileprivate nonisolated(nonsending) func forEachSource(
-        _ form: StoreCall.Form,
         in whole: StoreCall? = nil,
         _ body: @escaping @Sendable (Source, StoreCall?) throws(PreferenceError) -> Void
     ) async throws(PreferenceError) {
-        let call = whole ?? beginCall(form)
+        let call = whole ?? beginCall()
         let sources = attachedLayers.layers.map(\.source)
         var failure = firstFailure(at: sources.filter { $0.timeout == nil }, call, body)
         if let call {

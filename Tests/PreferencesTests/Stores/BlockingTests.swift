@@ -50,11 +50,6 @@ struct BlockingTests {
         return try #require(result.withLock { $0 }).get()
     }
 
-    /// Runs `body` in a task, in a closure without `await`.
-    private func inTask(_ body: @escaping @Sendable () throws -> Void) async {
-        await #expect(throws: Never.self) { try await Task { try body() }.value }
-    }
-
     private static let steps: [PreferenceMigration] = [.init(1) { $0["moved"] = $0["volume"] }]
 
     @Test(arguments: Kind.allCases)
@@ -192,79 +187,6 @@ struct BlockingTests {
             same(Self.code { try store.load() }, .misuse)
         }
         try await store.flush()
-    }
-
-    @Test
-    func flushOfAFileInsideATaskIsReportedOnce() async throws {
-        let folder = try TemporaryFolder()
-        let store = try PreferenceStore.file(at: URL(filePath: folder.path("preferences.jsonl")))
-        let issues = issues(of: store)
-        store["volume"] = 3
-        try await outsideTasks { try store.flush() }
-        try await store.flush()
-        #expect(issues.elements.isEmpty)
-        for _ in 1...2 { await inTask { try store.flush() } }
-        let issue = try #require(issues.elements.first)
-        #expect(issues.elements.count == 1 && issue.code == .misuse)
-        #expect(issue.message.contains("flush()") && issue.message.contains("try await flush()"))
-        let other = try PreferenceStore.file(at: URL(filePath: folder.path("other.jsonl")))
-        let others = self.issues(of: other)
-        await inTask { try other.flush() }
-        same(others.elements.map(\.code), [.misuse], "each store reports its own")
-    }
-
-    /// The kernel has the values when a write returns.
-    @Test(arguments: [Kind.memory, .file])
-    func callsThatDoNotWaitAreNotReportedInsideATask(kind: Kind) async throws {
-        let folder = try TemporaryFolder()
-        let store = try kind.makeStore(in: folder, GateBackend())
-        let issues = issues(of: store)
-        let volume = Preference("volume", default: 5, in: store)
-        await inTask {
-            volume.value = 1
-            try volume.write(2)
-            try volume.update { $0 += 1 }
-            try store.transaction { $0["other"] = 1 }
-            store["third"] = 3
-            try store.load()
-            try same(volume.read(), 3)
-            try store.migrate(to: 1, steps: Self.steps)
-            if kind == .memory { try store.flush() }
-            store.removeAll()
-        }
-        #expect(issues.elements.isEmpty)
-    }
-
-    @Test
-    func eachFormThatWaitsInsideATaskIsReportedOnceAndNamesTheAsyncOne() async throws {
-        let store = PreferenceStore(backend: GateBackend(["volume": 3]))
-        let issues = issues(of: store)
-        let volume = Preference("volume", default: 5, in: store)
-        let calls: [(String, @Sendable () throws -> Void)] = [
-            ("try await load()", { _ = volume.value }),
-            ("try await load()", { try store.load() }),
-            ("try await write(_:)", { try volume.write(4) }),
-            ("try await update(_:)", { try volume.update { $0 += 1 } }),
-            ("try await transaction(_:)", { try store.transaction { $0["a"] = 1 } }),
-            (
-                "try await apply()",
-                {
-                    let draft = store.draft()
-                    draft.store["b"] = 2
-                    try draft.apply()
-                }
-            ),
-            ("try await flush()", { try store.flush() }),
-            ("try await migrate(to:steps:)", { try store.migrate(to: 1, steps: Self.steps) }),
-            ("try await transaction(_:)", { store.removeAll() }),
-        ]
-        for _ in 1...2 { for (_, call) in calls { await inTask(call) } }
-        #expect(issues.elements.allSatisfy { $0.code == .misuse })
-        let messages = issues.elements.map(\.message)
-        let expected = calls.map(\.0)
-        same(messages.count, expected.count)
-        for (message, replacement) in zip(messages, expected) { #expect(message.contains(replacement)) }
-        same(store["volume"], nil, "the calls went on")
     }
 
     @Test

@@ -336,7 +336,7 @@ struct ValidatedStoreTests {
         try folder.write("{\"host\":\"a\"}\n", to: "preferences.jsonl")
         let file = try PreferenceStore.file(at: URL(filePath: folder.path("preferences.jsonl")))
         let store = try PreferenceStore.validated(Service.self, over: file)
-        #expect(store.core.beginSuspendingCall(.write) != nil)
+        #expect(store.core.beginSuspendingCall() != nil)
         let issues = Recorder<PreferenceError>()
         store.issueHandler = { issues.record($0) }
         try await Service(in: store).$port.write(91)
