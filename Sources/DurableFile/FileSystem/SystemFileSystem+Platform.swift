@@ -9,7 +9,7 @@ extension SystemFileSystem {
     }
 
     package func isRemote(_ path: String) throws(FileSystemError) -> Bool {
-        let type = try Self.retrying("statfs", path) { path.withPath { durable_file_system_type($0) } }
+        let type = try Self.retrying("statfs", path) { path.withCString { durable_file_system_type($0) } }
         // statfs(2), linux/magic.h: NFS, SMB, SMB2, CIFS, CODA, NCP, AFS (two), Ceph, 9P, FUSE (sshfs and the like).
         let remote: Set<Int64> = [
             0x6969, 0x517b, 0xfe53_4d42, 0xff53_4d42, 0x7375_7245, 0x564c, 0x5346_414f, 0x6b41_4653, 0x00c3_6400,
@@ -65,7 +65,7 @@ extension SystemFileSystem {
         let names = IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO | IN_ATTRIB | IN_DELETE_SELF | IN_MOVE_SELF
         let mask = namesOnly ? names : names | IN_MODIFY | IN_CLOSE_WRITE
         return try Self.retrying("inotify_add_watch", folder) {
-            folder.withPath {
+            folder.withCString {
                 inotify_add_watch(queue.descriptor, $0, UInt32(mask) | UInt32(IN_ONLYDIR) | UInt32(IN_MASK_ADD))
             }
         }
@@ -74,7 +74,7 @@ extension SystemFileSystem {
     package func addWatch(_ queue: OpenFile, file: String) throws(FileSystemError) -> Int32 {
         let mask = IN_MODIFY | IN_CLOSE_WRITE | IN_ATTRIB | IN_DELETE_SELF | IN_MOVE_SELF
         return try Self.retrying("inotify_add_watch", file) {
-            file.withPath { inotify_add_watch(queue.descriptor, $0, UInt32(mask) | UInt32(IN_MASK_ADD)) }
+            file.withCString { inotify_add_watch(queue.descriptor, $0, UInt32(mask) | UInt32(IN_MASK_ADD)) }
         }
     }
 
@@ -120,7 +120,7 @@ extension FolderEvent {
                     .name
                 }
             let watch = bytes.loadUnaligned(fromByteOffset: start, as: Int32.self)
-            events.append(FolderEvent(watch: watch, name: PathText.string(name), kind: kind))
+            events.append(FolderEvent(watch: watch, name: String(decoding: name, as: UTF8.self), kind: kind))
             start += 16 + length
         }
         return events

@@ -87,10 +87,10 @@ extension PreferenceStore {
     ///
     /// - Parameter url: The file's URL.
     public static func settingsFile(at url: URL) -> PreferenceStore {
-        let source =
-            url.isFileURL
-            ? Source(SettingsFileBackend(path: url.systemPath))
-            : Source(NoBackend(because: PreferenceError(.invalidName, "\(url) isn't a file URL; use URL(filePath:)")))
+        let source: Source
+        do throws(PreferenceError) { source = Source(SettingsFileBackend(path: try url.pathOfFile())) } catch {
+            source = Source(NoBackend(because: error))
+        }
         return PreferenceStore(Layer(source: source, name: "settings", isReadOnly: true))
     }
 }

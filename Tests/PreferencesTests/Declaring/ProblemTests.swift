@@ -151,7 +151,7 @@ struct ProblemTests {
             try Data(text.utf8).write(to: settings)
             let dropIn = folder.appending(path: "site.jsonl")
             try Data("{\"preferences.version\":1}\n{\"modus\":\"x\"}\n".utf8).write(to: dropIn)
-            let files = DropIns(folders: [], files: [dropIn.systemPath])
+            let files = DropIns(folders: [], files: [dropIn.path])
             let store = PreferenceStore.layered([
                 .settingsFile(at: settings), PreferenceStore(.system(Source(DropInBackend(files)))),
                 .inMemory(["unknown": 1]),
@@ -160,7 +160,7 @@ struct ProblemTests {
             let scoped = ServicePreferences(in: store.scoped(prefix: "me."))
             same(scoped.port, 1)
             let problems = ServicePreferences(in: store).problems.map { problem in
-                problem.message.replacing(folder.systemPath, with: "…")
+                problem.message.replacing(folder.path, with: "…")
             }
             same(
                 problems,

@@ -145,12 +145,6 @@ struct SettingsFileTests {
     }
 
     @Test
-    func pathThatIsNoTextIsUsed() throws {
-        let url = try #require(URL(string: "file://" + folder.path("caf%E9.json")))
-        #expect("\(PreferenceStore.settingsFile(at: url))".hasPrefix("settings, \(folder.path)/caf"))
-    }
-
-    @Test
     func valueThatCanNotBeUsedIsReportedWithItsLine() throws {
         try folder.write("{\n  // A comment.\n  \"volume\": \"loud\",\n}", to: Self.name)
         let store = unwatched()

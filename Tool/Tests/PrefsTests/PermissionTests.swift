@@ -133,23 +133,4 @@ struct PermissionTests {
         #expect(try tool.run("write \(suite) theme 1").status == 0)
         #expect(try tool.run("read \(suite)").output == "theme\t1\nvolume\t3\n")
     }
-
-    /// The byte E9 is no UTF-8; the path that is shown must be that of the file which is written.
-    @Test
-    func folderWhoseNameIsNoTextIsShownAsItIs() throws {
-        let tool = try Tool()
-        let script = """
-            XDG_CONFIG_HOME=$PWD/$(printf 'caf\\351'); export XDG_CONFIG_HOME; prefs='\(tool.program)'
-            "$prefs" write app volume 7 && "$prefs" read app volume && cat "$("$prefs" path app)" && "$prefs" list
-            "$prefs" check app | grep -c 'caf.xE9/app/preferences.jsonl'; "$prefs" compact app >/dev/null && "$prefs" path app --json | grep -c 'caf.*xE9'
-            "$prefs" describe app volume | grep writable; ls -d caf* | wc -l; ls caf*/app
-            """
-        let run = try tool.shell(script)
-        #expect(
-            run.output.split(separator: "\n") == [
-                "7", #"{"volume":7}"#, "app", "1", "1", "writable\tyes", "1", "preferences.jsonl",
-            ],
-            "\(run)"
-        )
-    }
 }

@@ -89,7 +89,7 @@ struct ImportCommand: ParsableCommand {
         guard let suite, !options.state, let path = try options.suites().foundationFile(of: suite) else {
             throw Failure(.usage, "the source is missing; name a file, or - for standard input")
         }
-        guard access(path.pathBytes, F_OK) == 0 else {
+        guard access(path, F_OK) == 0 else {
             throw Failure(.usage, "the source is missing, and UserDefaults has no file \(path); name a file, or -")
         }
         return path
