@@ -16,7 +16,6 @@
 #include <time.h>
 #if defined(__linux__)
 #include <fcntl.h>
-#include <link.h>
 #include <linux/futex.h>
 #include <sys/auxv.h>
 #include <sys/syscall.h>
@@ -207,19 +206,6 @@ int durable_file_has_writers(int descriptor) {
 int64_t durable_file_system_type(const char *path) {
     struct statfs information;
     return statfs(path, &information) == 0 ? (int64_t)(uint32_t)information.f_type : -1;
-}
-
-// The program comes first, before the loader and the libraries.
-static int first_object(struct dl_phdr_info *object, size_t size, void *address) {
-    (void)size;
-    *(uintptr_t *)address = (uintptr_t)object->dlpi_phdr;
-    return 1;
-}
-
-uintptr_t durable_file_program_address(void) {
-    uintptr_t address = 0;
-    dl_iterate_phdr(first_object, &address);
-    return address;
 }
 
 bool durable_file_is_elevated(void) { return getauxval(AT_SECURE) != 0; }

@@ -79,10 +79,6 @@ int durable_file_has_writers(int descriptor);
 /// and errno.
 int64_t durable_file_system_type(const char *path);
 
-/// Returns an address inside the program's own file in memory, not that of a loader; 0 if it is unknown
-/// (dl_iterate_phdr(3)).
-uintptr_t durable_file_program_address(void);
-
 /// Whether the program has more rights than its caller, as with set-user-ID (AT_SECURE in getauxval(3)).
 bool durable_file_is_elevated(void);
 

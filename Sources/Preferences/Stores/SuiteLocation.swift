@@ -273,10 +273,14 @@ extension CurrentProcess {
 extension CurrentProcess {
     static func trustedVariable(_ name: String) -> UnsafePointer<CChar>? { durable_file_trusted_variable(name) }
 
+    /// Returns the path of the program's file; nil if that is a dynamic loader, which many programs may be started with.
     static func executablePath() -> String? {
         do {
             let path = try SystemFileSystem().target(ofLinkAt: "/proc/self/exe")
-            return isLoader(path) ? ProgramFile.path() : ProgramFile.withoutMark(path)
+            // The mark that the kernel gives a program that was replaced while it runs (proc(5)).
+            let mark = " (deleted)"
+            if path.hasSuffix(mark) { return String(path.dropLast(mark.count)) }
+            return isLoader(path) ? nil : path
         } catch {
             // If /proc is missing, as in some containers, use the path by which the program was started.
             return CommandLine.arguments.first
