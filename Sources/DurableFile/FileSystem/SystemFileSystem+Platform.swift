@@ -32,23 +32,6 @@ extension SystemFileSystem {
 
     package var isPrivileged: Bool { user == 0 || durable_file_is_elevated() }
 
-    package func standsForOthers(_ user: UInt32) -> Bool {
-        // user_namespaces(7): outside of such a namespace each number stands for itself.
-        let map = text(of: "/proc/self/uid_map").split { $0.isWhitespace }
-        guard !map.isEmpty, map != ["0", "0", "4294967295"] else { return false }
-        return text(of: "/proc/sys/kernel/overflowuid").split { $0.isWhitespace }.first.flatMap { UInt32($0) } == user
-    }
-
-    /// Returns the beginning of a small file; nothing if it can't be read.
-    private func text(of path: String) -> String {
-        do {
-            let file = try open(path, for: .reading)
-            let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 4096, alignment: 1)
-            defer { buffer.deallocate() }
-            return String(decoding: buffer[..<(try read(file, into: buffer, at: 0))], as: UTF8.self)
-        } catch { return "" }
-    }
-
     package func copyAttributes(from: OpenFile, to: OpenFile) throws(FileSystemError) {
         _ = try Self.retrying("fsetxattr", to.path) {
             durable_file_copy_attributes(from.descriptor, to.descriptor)
@@ -177,7 +160,6 @@ extension SystemFileSystem {
 
     package func hasWriters(_ file: OpenFile) throws(FileSystemError) -> Bool { false }
     package var isPrivileged: Bool { user == 0 || issetugid() != 0 }
-    package func standsForOthers(_ user: UInt32) -> Bool { false }
 
     package func removeWatch(_ queue: OpenFile, _ watch: Int32) throws(FileSystemError) {
         throw FileSystemError("inotify_rm_watch", queue.path, .notSupported)

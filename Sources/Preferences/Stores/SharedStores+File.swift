@@ -184,7 +184,7 @@ extension PreferenceStore {
     /// - Parameters:
     ///   - url: The file's URL; by convention its name ends in `.jsonl`.
     ///   - durability: The time from which a write survives a loss of power. It always survives the death of the process.
-    ///   - trustsOwner: Whether the file is used regardless of the owners of it, its folder and the links to it; see `trustsOwners`.
+    ///   - trustsOwner: Whether the file is used regardless of the owners of it and its folder; see `trustsOwners`.
     /// - Throws: An error if the file can't be opened or read, or has a newer format.
     public static func file(
         at url: URL,

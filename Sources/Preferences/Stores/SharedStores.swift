@@ -259,7 +259,7 @@ enum TestProcess {
 extension PreferenceStore {
     /// Whether files are used regardless of their owners; `false` by default.
     ///
-    /// A program of root doesn't read what another user could have written, unless that user is root in a user namespace. Set it to
+    /// A program of root, or one with set-user-ID, uses no file and no folder that is neither its own nor root's. Set it to
     /// `true` first thing in a program that works on files of its users, such as one in a container whose folders belong to another
     /// user; a change after the first use of a store over a file traps. `file(at:durability:trustsOwner:)` is for one file.
     public static var trustsOwners: Bool {

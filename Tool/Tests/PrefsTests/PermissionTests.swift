@@ -48,7 +48,7 @@ struct PermissionTests {
     /// For example, root runs with another user's `HOME`, or another user created the file in `/tmp`.
     @Test(
         .enabled(if: isSuperuser, "SKIPPED: only a superuser can give files away"),
-        arguments: ["config/app/preferences.jsonl", "config/app", "config/link"]
+        arguments: ["config/app/preferences.jsonl", "config/app"]
     )
     func fileOfAnotherUserIsNotUsed(_ part: String) throws {
         let tool = try Tool()
