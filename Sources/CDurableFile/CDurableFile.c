@@ -3,7 +3,6 @@
 #endif
 
 #include "CDurableFile.h"
-#include "CThreadIdentity.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -34,15 +33,10 @@ static void handle_fork(enum durable_file_fork_step step) {
     if (handler) handler(step);
 }
 
-static void before_fork(void) {
-    handle_fork(durable_file_fork_begins);
-    // From here on, other threads wait to fork, if the library has threads.
-    c_thread_fork_begins();
-}
+static void before_fork(void) { handle_fork(durable_file_fork_begins); }
 static void in_parent(void) { handle_fork(durable_file_fork_in_parent); }
 static void in_child(void) {
     atomic_fetch_add_explicit(&forks, 1, memory_order_relaxed);
-    c_thread_fork_in_child();
     handle_fork(durable_file_fork_in_child);
 }
 static void watch_forks(void) { pthread_atfork(before_fork, in_parent, in_child); }

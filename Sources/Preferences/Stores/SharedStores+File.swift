@@ -88,6 +88,15 @@ enum FileStores {
     static func take() -> Bool { registry.take() }
     static func release(inChild: Bool) { registry.release(inChild: inChild) }
 
+    /// Forgets the stores of the parent, whose files get new stores in a child of `fork`.
+    static func startInChild() {
+        let entries = registry.withLock { registry in
+            defer { registry.entries = [] }
+            return registry.entries
+        }
+        withExtendedLifetime(entries) {}
+    }
+
     /// Returns the store of a file.
     static func store(
         at path: String,
