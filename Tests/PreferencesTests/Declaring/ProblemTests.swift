@@ -129,6 +129,23 @@ struct ProblemTests {
     }
 
     @Test
+    func formerNameOfAnotherStoresPreferenceIsAProblem() {
+        struct Stores: PreferenceGroup {
+            static let base = PreferenceStore.inMemory()
+            @Preference("a.vol", in: base) var vol = 0
+            @Preference("volume", .formerly("old", "vol"), in: base.scoped(prefix: "a.")) var volume = 5
+            @Preference("a.volume", .formerly("a.old"), in: base) var same = 5
+        }
+        same(
+            Stores().problems.map(\.message),
+            [
+                "the former name \"vol\" is that of the preference \"a.vol\" in another store, whose value a write would remove; "
+                    + "remove one of the two"
+            ]
+        )
+    }
+
+    @Test
     func unknownNamesOfTextLayersAreProblems() throws {
         let store = PreferenceStore.layered([
             .arguments(["--prot=80", "--other=1"]), .environment(["APP_MODUS": "x", "APP_SERVER": "b"], prefix: "APP"),
