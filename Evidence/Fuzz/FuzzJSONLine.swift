@@ -197,10 +197,3 @@ private func expectHarmless(_ text: ShownText) {
 private func check(_ condition: Bool, _ failure: @autoclosure () -> String) {
     if !condition { fatalError(failure()) }
 }
-
-// Paths aren't fuzzed, so those of the system's text are enough.
-extension String {
-    public var pathBytes: [CChar] { Array(utf8CString) }
-    public init(path: UnsafePointer<CChar>) { self.init(cString: path) }
-    public var withShownPaths: String { self }
-}

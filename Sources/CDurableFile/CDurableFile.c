@@ -3,7 +3,6 @@
 #endif
 
 #include "CDurableFile.h"
-#include "CThreadIdentity.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -16,7 +15,6 @@
 #include <time.h>
 #if defined(__linux__)
 #include <fcntl.h>
-#include <link.h>
 #include <linux/futex.h>
 #include <sys/auxv.h>
 #include <sys/syscall.h>
@@ -35,15 +33,10 @@ static void handle_fork(enum durable_file_fork_step step) {
     if (handler) handler(step);
 }
 
-static void before_fork(void) {
-    handle_fork(durable_file_fork_begins);
-    // From here on, other threads wait to fork, if the library has threads.
-    c_thread_fork_begins();
-}
+static void before_fork(void) { handle_fork(durable_file_fork_begins); }
 static void in_parent(void) { handle_fork(durable_file_fork_in_parent); }
 static void in_child(void) {
     atomic_fetch_add_explicit(&forks, 1, memory_order_relaxed);
-    c_thread_fork_in_child();
     handle_fork(durable_file_fork_in_child);
 }
 static void watch_forks(void) { pthread_atfork(before_fork, in_parent, in_child); }
@@ -67,11 +60,6 @@ bool *durable_file_thread_mark(void) {
 bool swift_isDeallocating(void *object);
 
 bool durable_file_is_deinitializing(void *object) { return swift_isDeallocating(object); }
-
-static _Atomic bool has_escaped_paths;
-
-bool durable_file_has_escaped_paths(void) { return atomic_load_explicit(&has_escaped_paths, memory_order_relaxed); }
-void durable_file_note_escaped_path(void) { atomic_store_explicit(&has_escaped_paths, true, memory_order_relaxed); }
 
 struct start {
     char name[16];
@@ -212,19 +200,6 @@ int durable_file_has_writers(int descriptor) {
 int64_t durable_file_system_type(const char *path) {
     struct statfs information;
     return statfs(path, &information) == 0 ? (int64_t)(uint32_t)information.f_type : -1;
-}
-
-// The program comes first, before the loader and the libraries.
-static int first_object(struct dl_phdr_info *object, size_t size, void *address) {
-    (void)size;
-    *(uintptr_t *)address = (uintptr_t)object->dlpi_phdr;
-    return 1;
-}
-
-uintptr_t durable_file_program_address(void) {
-    uintptr_t address = 0;
-    dl_iterate_phdr(first_object, &address);
-    return address;
 }
 
 bool durable_file_is_elevated(void) { return getauxval(AT_SECURE) != 0; }

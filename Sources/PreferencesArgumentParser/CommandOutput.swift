@@ -35,8 +35,7 @@ struct CommandFailure: Error {
 
     /// Runs a command; a failure is printed to standard error, and ends the program with its code.
     static func run(_ body: () throws -> Void) throws {
-        // The parser has no suspending form of a command for roots of both kinds, and no other task of the program waits.
-        do { try BlockingCalls.allowed(in: body) } catch {
+        do { try body() } catch {
             let failure: CommandFailure
             switch error {
             case let error as CommandFailure: failure = error

@@ -22,8 +22,8 @@ public enum PreferenceText {
         return bytes
     }
 
-    /// Reads one JSON object as people and other programs write it: with comments and all else that JSON5 adds, `null` inside of values,
-    /// and the keywords `$schema` and `$id`, which are left out.
+    /// Reads one JSON object as people and other programs write it: with comments, a comma behind the last element, `null` inside of
+    /// values, and the keywords `$schema` and `$id`, which are left out.
     ///
     /// A member that is null is left out, an element that is null is stored as the nil of an array, and a name that is null is removed.
     ///

@@ -34,7 +34,7 @@ public enum PreferencesFile {
         JSONLine.numbers(in: bytes, joinsLines: joinsLines)
     }
 
-    /// Returns the paths of the links on the way to a file; each must belong to the user or root, as must the file and its folder.
+    /// Returns the paths of the links on the way to a file.
     public static func links(to path: String) throws(PreferenceError) -> [String] {
         do { return try LogPath(path: path).walk().links } catch { throw PreferenceError(LogError.failed(error)) }
     }

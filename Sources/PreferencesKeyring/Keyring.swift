@@ -141,7 +141,7 @@ extension PreferenceError {
     static func keyringOutcomeUnknown(_ reason: String) -> PreferenceError {
         PreferenceError(
             .outcomeUnknown,
-            "the system's keyring was asked to store this but did not confirm it (\(reason)); refresh the store and read the "
+            "the system's keyring was asked to store this but did not confirm it (\(reason)); load the store and read the "
                 + "value again"
         )
     }

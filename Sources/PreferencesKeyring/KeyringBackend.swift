@@ -310,7 +310,7 @@ extension KeyringBackend {
                     .outcomeUnknown,
                     name: name,
                     "a part of the changes is stored in the system's keyring: one failed, and those before it could not be rolled "
-                        + "back; refresh the store and read the values again",
+                        + "back; load the store and read the values again",
                     cause: cause
                 )
             }

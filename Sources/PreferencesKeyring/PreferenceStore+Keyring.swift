@@ -20,9 +20,9 @@ extension PreferenceStore {
     ///
     /// There is no fallback: if there is no keyring, or if it is locked and the user doesn't unlock it, a write throws
     /// `unavailable` with what to do, and reads give defaults and report the cause. Each call of the keyring may take 5 seconds, and 60
-    /// while the system asks the user to unlock it. Opening the store, a write, `load()` and `refresh()` may ask; other reads don't.
+    /// while the system asks the user to unlock it. Opening the store, a write and `load()` may ask; other reads don't.
     ///
-    /// A change by another program is seen by a read 5 seconds after the keyring was last read, or after `refresh()`. `update` and
+    /// A change by another program is seen by a read 5 seconds after the keyring was last read, or after `load()`. `update` and
     /// transactions read the keyring and then write: they are atomic in this process, but a change that another process makes
     /// in between is overwritten. Several changes are stored one by one; if one fails, those before it are rolled back.
     ///

@@ -382,7 +382,7 @@ extension PreferenceError {
             self.init(
                 .unavailable,
                 "the system's keyring is locked and was not unlocked (\(reason)); nothing was changed. Unlock it and try again: the "
-                    + "next write, load or refresh asks again"
+                    + "next write or load asks again"
             )
         }
     }

@@ -7,8 +7,7 @@ import SwiftSyntaxBuilder
 struct PropertyCheck {
     private let variable: VariableDeclSyntax
     private let host: Host
-    /// With those of an earlier version.
-    private static let markers: Set = ["Key", "Options", "Rule", "Secret", "Transient"]
+    private static let markers: Set = ["Key", "Options", "Transient"]
     private let markers: Set<String>
     private let wrappers: [AttributeSyntax]
 
@@ -270,7 +269,7 @@ struct PropertyCheck {
     }
 
     private func problemsOfOptions() -> [Diagnostic] {
-        if let problem = OptionAttributes(of: variable).problem { return [problem] }
+        if let problem = variable.problemOfRepeatedOptions { return [problem] }
         // In a wrapper that a macro adds, the compiler (6.3) finds no name that a closure declares.
         guard !host.isClass,
             let name = variable.writtenOptions.lazy.compactMap({ Syntax($0).firstLocalName }).first

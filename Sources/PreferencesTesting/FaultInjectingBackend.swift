@@ -14,7 +14,7 @@ public final class FaultInjectingBackend: PreferenceBackend {
     public enum Operation: Hashable, Sendable, CaseIterable {
         /// Reading all values at first.
         case load
-        /// Looking for external changes.
+        /// Looking for external changes, as `load()` of an open store does.
         case refresh
         /// Storing changes.
         case apply

@@ -202,7 +202,7 @@ private final class ValidatedBackend: PreferenceBackend {
         let problems = try isolation.run { () throws(PreferenceError) in
             // In a child of `fork` there might be no thread that does what its parent has scheduled.
             state.withLock { $0.isCheckScheduled = false }
-            try store.refresh()
+            try store.load()
             return check()
         }
         // Not in the turn, as the issue handler may use the store.

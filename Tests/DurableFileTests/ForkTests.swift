@@ -37,36 +37,6 @@ struct ForkTests {
         }
     }
 
-    @Test
-    func jobOfTheParentIsDoneInTheChildToo() async {
-        await #expect(processExitsWith: .success) {
-            let process = try ForkingProcess()
-            let isDone = Condition(false)
-            let queue = WorkerQueue()
-            queue.run(after: .milliseconds(300)) { isDone.signal { $0 = true } }
-            let result = try process.fork {
-                queue.resume()
-                // A job of the library might have run for longer than a `fork` waits.
-                guard ForkGate.mayStartThreads else { return 0 }
-                var waits = 0
-                return isDone.wait { isDone -> Condition<Bool>.Wait<Int32> in
-                    waits += 1
-                    return isDone ? .done(0) : waits > 20 ? .done(1) : .until(.milliseconds(500))
-                }
-            }
-            same(result, 0)
-        }
-    }
-
-    /// The lock of a `once` has the kernel's identifier of its thread, which differs in the child, and another thread can't unlock it.
-    @Test
-    func childEndsAFirstUseForWhichAnotherThreadWaits() async {
-        await #expect(processExitsWith: .success) {
-            let process = try ForkingProcess()
-            try same(process.fork { FirstUse.result }, 0)
-        }
-    }
-
     /// Also if a program keeps the file open that the child replaces.
     @Test(arguments: [false, true])
     func childAndParentGoOnWithTheSameFile(isKeptOpen: Bool) async {
@@ -116,40 +86,6 @@ struct ForkTests {
             try same(folder.read("log"), "a=2.\n")
             withExtendedLifetime(kept) {}
         }
-    }
-}
-
-/// A variable whose first use ends when another thread waits for it.
-private enum FirstUse {
-    private static let isWanted = Atomic(false)
-
-    static let result: Int32 = {
-        let isStarted = WorkerQueue.startThread("waits") {
-            isWanted.store(true, ordering: .relaxed)
-            _ = FirstUse.result
-        }
-        // A job of the library might have run for longer than a `fork` waits; then the child has no other thread.
-        guard isStarted else { return 0 }
-        while !isWanted.load(ordering: .relaxed) || !allOthersSleep { sched_yield() }
-        return 0
-    }()
-
-    /// Whether each other thread of the process waits in the kernel.
-    private static var allOthersSleep: Bool {
-        do throws(FileSystemError) {
-            let own = "\(getpid())"
-            return try SystemFileSystem().names(inFolder: "/proc/self/task").allSatisfy { $0 == own || isSleeping($0) }
-        } catch { return false }
-    }
-
-    private static func isSleeping(_ thread: String) -> Bool {
-        guard let file = fopen("/proc/self/task/\(thread)/stat", "r") else { return false }
-        defer { fclose(file) }
-        var bytes = [UInt8](repeating: 0, count: 256)
-        let count = fread(&bytes, 1, bytes.count, file)
-        // The state follows the name, which is in parentheses.
-        guard let end = bytes[..<count].lastIndex(of: UInt8(ascii: ")")), end + 2 < count else { return false }
-        return bytes[end + 2] == UInt8(ascii: "S")
     }
 }
 

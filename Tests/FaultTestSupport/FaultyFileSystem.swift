@@ -64,7 +64,6 @@ package final class FaultyFileSystem: FileSystem {
         var isDisagreeing = false
         var owners: [String: UInt32] = [:]
         var user: UInt32?
-        var overflowUser: UInt32?
         var isMounted = false
         var modified: Int64?
     }
@@ -136,12 +135,8 @@ package final class FaultyFileSystem: FileSystem {
 
     package var isPrivileged: Bool { user == 0 }
 
-    package func standsForOthers(_ user: UInt32) -> Bool { state.withLock { $0.overflowUser } == user }
-
-    /// Runs as another user, from now on; in a user namespace if the number of all other users is given.
-    package func run(as user: UInt32, overflowUser: UInt32? = nil) {
-        state.withLock { ($0.user, $0.overflowUser) = (user, overflowUser) }
-    }
+    /// Runs as another user, from now on.
+    package func run(as user: UInt32) { state.withLock { $0.user = user } }
 
     /// Lets files seem to be mounted by themselves, from now on.
     package func mountFiles() {

@@ -7,7 +7,7 @@ import Foundation
 #endif
 
 /// Uses the standard store as its arguments say, for tests of the place that a program is started in: `set NUMBER`, `get`,
-/// `path`, `location` (its URL), `by-location NUMBER` (prints and sets through the URL), `quiet` (as `set`, and prints nothing);
+/// `path`, `quiet` (as `set`, and prints nothing);
 /// `state NUMBER` sets it in the state, and `credential` prints that of its name.
 @main
 enum PlaceProbe {
@@ -23,12 +23,6 @@ enum PlaceProbe {
                 _ = Preference("undecodable", default: 0).value
                 try volume.write(Int(arguments[2]) ?? 0)
                 try PreferenceStore.standard.flush()
-            case "location": print(PreferenceStore.standard.location?.absoluteString ?? "none")
-            case "by-location":
-                guard let location = PreferenceStore.standard.location else { return }
-                let store = try PreferenceStore.file(at: location)
-                print(store["volume"] ?? "none")
-                try store.write(.integer(Int64(arguments[2]) ?? 0), for: "volume")
             case "path": print(PreferenceStore.standard.location?.path ?? "none")
             case "state":
                 let launches = Preference("launches", default: 0, in: .state)

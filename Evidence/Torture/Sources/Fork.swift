@@ -6,21 +6,18 @@ import Preferences
 import PreferencesValidation
 import Synchronization
 
-/// Processes that are forked while the library and other processes are busy: none hangs or dies, and each sees what is stored.
+/// Processes that are forked while the library and other processes are busy: none hangs or dies, each reads the values of its parent's
+/// stores and can't change them, and each can use stores of its own.
 ///
 /// Each scenario runs in a process of its own, whose only thread is the main one, but for those of the library.
 enum Fork {
     private enum Scenario: String, CaseIterable {
-        /// A process sets, then forks four children that update five times each.
+        /// A process sets, then forks four children.
         case set
-        /// A process that observes a file which another process writes each 0.3 ms forks a child that sets and reads.
+        /// A process that observes a file which another process writes each 0.3 ms forks a child that reads.
         case observe
-        /// Twenty children of a process that has read the store update it without a pause.
+        /// Twenty children of a process that has read a file update it without a pause, each by a store of its own.
         case workers
-        /// A process that has used a store forks twice, as daemons do; then it sets what the daemon reads and observes.
-        case daemon
-        /// A process with a validated store, over a settings file and its own file, forks; then both files are changed.
-        case copies
         /// A process forks while a thread of its own sets, and so notifies an observer, and another one reads.
         case threads
         /// A process that observes forks from the observer, on a thread of the library.
@@ -31,8 +28,6 @@ enum Fork {
         case locks
         /// A process forks while an observer doesn't return.
         case stuck
-        /// A child changes its root folder; needs root.
-        case jail
     }
 
     /// The numbers of the children, by how they ended.
@@ -41,10 +36,9 @@ enum Fork {
         var hung = 0
         var dead = 0
         var stale = 0
-        var conflicts = 0
         var failed = 0
 
-        var fields: [Int] { [children, hung, dead, stale, conflicts, failed] }
+        var fields: [Int] { [children, hung, dead, stale, failed] }
 
         mutating func add(_ status: Int32) {
             children += 1
@@ -53,20 +47,15 @@ enum Fork {
             case -SIGALRM: hung += 1
             case ..<0: dead += 1
             case Exit.stale.rawValue: stale += 1
-            case Exit.conflict.rawValue: conflicts += 1
             default: failed += 1
             }
         }
     }
 
-    private enum Exit: Int32 { case done, stale, conflict, failed }
+    private enum Exit: Int32 { case done, stale, failed }
 
     static func run(_ count: Int, _ report: inout Report) async throws {
         for scenario in Scenario.allCases {
-            if scenario == .jail, geteuid() != 0 {
-                report.skip("jail: only root can change the root folder")
-                continue
-            }
             let place = try Place()
             // Each child of a round counts; a stuck observer delays each fork by a second.
             let rounds = scenario == .stuck ? max(1, count / 500) : count
@@ -74,11 +63,11 @@ enum Fork {
             let words = (child.readLine() ?? "").split(separator: " ")
             let fields = words.compactMap { Int($0) }
             let status = child.wait()
-            guard fields.count == 6 else {
+            guard fields.count == 5 else {
                 report.expect(false, "\(scenario): ended with \(status): \(words.joined(separator: " "))")
                 continue
             }
-            let names = ["hung", "dead", "stale", "conflicts", "failed"]
+            let names = ["hung", "dead", "stale", "failed"]
             let text = zip(fields.dropFirst(), names).map { "\($0) \($1)" }.joined(separator: ", ")
             report.note("\(scenario): \(fields[0]) children, \(text)")
             report.expect(
@@ -99,15 +88,12 @@ enum Fork {
             switch scenario {
             case .set: try set(store, count)
             case .observe: try observe(store, path, count)
-            case .workers: try workers(store, count)
-            case .daemon: try daemon(store, count)
-            case .copies: try copies(store, path, count)
+            case .workers: try workers(store, path, count)
             case .threads: try threads(store, count)
             case .observer: try observer(store, count)
             case .job: try job(store, count)
             case .locks: try locks(count)
             case .stuck: try stuck(store, count)
-            case .jail: try jail(store, path, count)
             }
         writeLine(outcome.fields.map { "\($0)" }.joined(separator: " "), to: 1)
     }
@@ -125,9 +111,7 @@ enum Fork {
         pthread_sigmask(SIG_UNBLOCK, &signals, nil)
         alarm(20)
         let result: Exit
-        do { result = try body() } catch let error as PreferenceError where error.code == .conflict {
-            result = .conflict
-        } catch {
+        do { result = try body() } catch {
             writeLine("fork: \(error)", to: 2)
             result = .failed
         }
@@ -142,27 +126,26 @@ enum Fork {
         return status & 0x7f == 0 ? status >> 8 & 0xff : -(status & 0x7f)
     }
 
+    /// Returns how a child ends that reads a value of its parent's store, and fails to change it twice.
+    private static func use(_ number: Preference<Int>, _ isExpected: (Int) -> Bool) throws -> Exit {
+        guard isExpected(number.value) else { return .stale }
+        for change in [{ try number.write(-1) }, { try number.update { $0 += 1 } }] {
+            do {
+                try change()
+                return .failed
+            } catch let error as PreferenceError where error.code == .misuse {}
+        }
+        return isExpected(number.value) ? .done : .stale
+    }
+
     private static func set(_ store: PreferenceStore, _ count: Int) throws -> Outcome {
         var outcome = Outcome()
         let number = Preference("number", default: 0, in: store)
-        let other = Preference("other", default: "", in: store)
-        var expected = 0
-        while outcome.children < count {
-            try other.write("round \(outcome.children)")
-            let children = try (0..<4).map { _ in
-                try fork {
-                    guard other.value == "round \(outcome.children)" else { return .stale }
-                    for _ in 0..<5 { try number.update { $0 += 1 } }
-                    return .done
-                }
-            }
+        for round in 0..<max(1, count / 4) {
+            try number.write(round)
+            let children = try (0..<4).map { _ in try fork { try use(number) { $0 == round } } }
             for child in children { outcome.add(wait(for: child)) }
-            expected += 20
-            if number.value != expected { try store.refresh() }
-            if number.value != expected {
-                outcome.stale += 1
-                expected = number.value
-            }
+            if number.value != round { outcome.stale += 1 }
         }
         return outcome
     }
@@ -179,19 +162,13 @@ enum Fork {
     private static func observe(_ store: PreferenceStore, _ path: String, _ count: Int) throws -> Outcome {
         var outcome = Outcome()
         let ticks = Preference("ticks", default: 0, in: store)
-        let own = Preference("own", default: 0, in: store)
         let seen = Lock(0)
         let observation = ticks.observe { change in seen.withLock { $0 = change.new } }
         let writer = try Child.worker("fork", path, "writer", "0")
         defer { observation.cancel() }
-        for round in 0..<count {
-            let child = try fork {
-                let first = ticks.value
-                try own.write(round + 1)
-                // What the parent has seen isn't newer than what its child reads later.
-                for _ in 0..<2000 where ticks.value == first { pause(microseconds: 1000) }
-                return ticks.value > first && own.value == round + 1 ? .done : .stale
-            }
+        for _ in 0..<count {
+            let last = ticks.value
+            let child = try fork { try use(ticks) { $0 >= last } }
             outcome.add(wait(for: child))
         }
         writer.kill()
@@ -199,85 +176,21 @@ enum Fork {
         return outcome
     }
 
-    private static func workers(_ store: PreferenceStore, _ count: Int) throws -> Outcome {
+    private static func workers(_ store: PreferenceStore, _ path: String, _ count: Int) throws -> Outcome {
         var outcome = Outcome()
         let number = Preference("number", default: 0, in: store)
         try number.write(0)
         let children = try (0..<20).map { _ in
             try fork {
                 alarm(300)
-                for _ in 0..<max(1, count / 5) { try number.update { $0 += 1 } }
+                let own = Preference("number", default: 0, in: try PreferenceStore.file(at: URL(filePath: path)))
+                for _ in 0..<max(1, count / 5) { try own.update { $0 += 1 } }
                 return .done
             }
         }
         for child in children { outcome.add(wait(for: child)) }
-        try store.refresh()
+        try store.load()
         if number.value != 20 * max(1, count / 5) { outcome.stale += 1 }
-        return outcome
-    }
-
-    private static func daemon(_ store: PreferenceStore, _ count: Int) throws -> Outcome {
-        var outcome = Outcome()
-        let number = Preference("number", default: 0, in: store)
-        let answer = Preference("answer", default: 0, in: store)
-        for round in 1...max(1, count) {
-            try number.write(2 * round - 1)
-            let child = try fork {
-                setsid()
-                let daemon = try fork {
-                    let seen = Lock(0)
-                    let observation = number.observe { change in seen.withLock { $0 = change.new } }
-                    defer { observation.cancel() }
-                    let first = number.value
-                    guard first >= 2 * round - 1 else {
-                        writeLine("round \(round): the daemon reads \(first)", to: 2)
-                        return .stale
-                    }
-                    for _ in 0..<2000 where number.value < 2 * round { pause(microseconds: 1000) }
-                    if first < 2 * round {
-                        for _ in 0..<2000 where seen.withLock({ $0 }) < 2 * round { pause(microseconds: 1000) }
-                        if seen.withLock({ $0 }) < 2 * round {
-                            writeLine("round \(round): the daemon was notified of \(seen.withLock { $0 })", to: 2)
-                            return .stale
-                        }
-                    }
-                    answer.value += 1
-                    return number.value == 2 * round ? .done : .stale
-                }
-                let status = wait(for: daemon)
-                if status == -SIGALRM { kill(getpid(), SIGALRM) }
-                return status < 0 ? .failed : Exit(rawValue: status) ?? .failed
-            }
-            pause(microseconds: 500)
-            try number.write(2 * round)
-            outcome.add(wait(for: child))
-            try store.refresh()
-            if answer.value != round { outcome.stale += 1 }
-        }
-        return outcome
-    }
-
-    private struct Limits: PreferenceGroup {
-        @Preference("number", .range(0...)) var number = 0
-        @Preference("limit") var limit = 0
-    }
-
-    private static func copies(_ store: PreferenceStore, _ path: String, _ count: Int) throws -> Outcome {
-        var outcome = Outcome()
-        let number = Preference("number", default: 0, in: store)
-        try number.write(0)
-        let settings = URL(filePath: path + ".settings.json")
-        try Data("{\"limit\":0}".utf8).write(to: settings)
-        let limits = Limits(in: try .validated(Limits.self, over: .layered([.settingsFile(at: settings), store])))
-        for round in 1...max(1, count) {
-            let child = try fork {
-                for _ in 0..<2000 where limits.number < round || limits.limit < round { pause(microseconds: 1000) }
-                return limits.number == round && limits.limit == round ? .done : .stale
-            }
-            try Data("{\"limit\":\(round)}".utf8).write(to: settings, options: .atomic)
-            try number.write(round)
-            outcome.add(wait(for: child))
-        }
         return outcome
     }
 
@@ -287,7 +200,6 @@ enum Fork {
         var outcome = Outcome()
         let number = Preference("number", default: 0, in: store)
         let text = Preference("text", default: "", in: store)
-        let own = Preference("own", default: 0, in: store)
         // An atomic, as the program's threads might have a lock of its own.
         let observation = number.observe { change in
             pause(microseconds: 20)
@@ -299,7 +211,7 @@ enum Fork {
         for work in [
             { @Sendable in
                 number.value += 1
-                // The observer is slower, but the child of a fork calls it with all that waits.
+                // The observer is slower.
                 while number.value > seen.load(ordering: .relaxed) + 100 { pause(microseconds: 100) }
             },
             { @Sendable in
@@ -316,19 +228,11 @@ enum Fork {
         }
         // Until the threads have used what they use for the first time, for which Swift's runtime has locks.
         while number.value < 100 { pause(microseconds: 1000) }
-        for round in 1...max(1, count) {
+        for _ in 0..<max(1, count) {
             let before = number.value
             let child = try fork {
-                try own.write(round)
-                try own.update { $0 += 1 }
                 _ = text.value
-                let last = try number.update { number in
-                    number += 1
-                    return number
-                }
-                for _ in 0..<2000 where seen.load(ordering: .relaxed) < last { pause(microseconds: 1000) }
-                guard seen.load(ordering: .relaxed) >= last else { return .stale }
-                return own.value == round + 1 && number.value >= before ? .done : .stale
+                return try use(number) { $0 >= before }
             }
             outcome.add(wait(for: child))
         }
@@ -339,15 +243,11 @@ enum Fork {
 
     private static func observer(_ store: PreferenceStore, _ count: Int) throws -> Outcome {
         let ticks = Preference("ticks", default: 0, in: store)
-        let own = Preference("own", default: 0, in: store)
         let outcome = Lock(Outcome())
         let observation = ticks.observe { change in
             guard outcome.withLock({ $0.children }) < count else { return }
             do {
-                let child = try fork {
-                    try own.update { $0 += 1 }
-                    return own.value > 0 ? .done : .stale
-                }
+                let child = try fork { try use(ticks) { $0 >= change.new } }
                 let status = wait(for: child)
                 outcome.withLock { $0.add(status) }
             } catch { outcome.withLock { $0.failed += 1 } }
@@ -441,7 +341,6 @@ enum Fork {
     private static func stuck(_ store: PreferenceStore, _ count: Int) throws -> Outcome {
         var outcome = Outcome()
         let ticks = Preference("ticks", default: 0, in: store)
-        let own = Preference("own", default: 0, in: store)
         let isStuck = Condition(false)
         let isEnded = Condition(false)
         let parent = getpid()
@@ -453,46 +352,13 @@ enum Fork {
         defer { observation.cancel() }
         let writer = try Child.worker("fork", store.location?.path ?? "", "writer", "0")
         isStuck.wait { $0 ? .done(()) : .until(nil) }
-        for round in 1...max(1, count) {
-            let child = try fork {
-                let first = ticks.value
-                try own.write(round)
-                for _ in 0..<2000 where ticks.value == first { pause(microseconds: 1000) }
-                return ticks.value > first && own.value == round ? .done : .stale
-            }
+        for _ in 0..<max(1, count) {
+            let last = ticks.value
+            let child = try fork { try use(ticks) { $0 >= last } }
             outcome.add(wait(for: child))
         }
         writer.kill()
         isEnded.signal { $0 = true }
-        return outcome
-    }
-
-    private static func jail(_ store: PreferenceStore, _ path: String, _ count: Int) throws -> Outcome {
-        var outcome = Outcome()
-        let number = Preference("number", default: 0, in: store)
-        let jail = path + ".jail"
-        try number.write(0)
-        guard mkdir(jail, 0o700) == 0 else { throw Obstacle("no folder") }
-        for round in 1...max(1, count / 10) {
-            try number.write(round)
-            let issues = Lock(0)
-            store.issueHandler = { _ in issues.withLock { $0 += 1 } }
-            let child = try fork {
-                guard chroot(jail) == 0, chdir("/") == 0 else { return .failed }
-                guard number.value == round else { return .stale }
-                for _ in 0..<2 {
-                    do {
-                        try number.update { $0 += 1 }
-                        return .failed
-                    } catch let error as PreferenceError where error.code == .unavailable {}
-                }
-                // Perhaps by a thread of the library.
-                for _ in 0..<2000 where issues.withLock({ $0 }) == 0 { pause(microseconds: 1000) }
-                let names = try FileManager.default.contentsOfDirectory(atPath: "/")
-                return number.value == round && names.isEmpty && issues.withLock({ $0 }) == 1 ? .done : .stale
-            }
-            outcome.add(wait(for: child))
-        }
         return outcome
     }
 }

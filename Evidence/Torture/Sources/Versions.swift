@@ -124,7 +124,7 @@ enum Versions {
                 shown[keyPath: counter] = -1
             case let form:
                 // A whole value that was read earlier reverts what the version's other process has set since.
-                try preference.store.refresh()
+                try preference.store.load()
                 shown = preference.value
                 set = shown
                 set.edit(turn)

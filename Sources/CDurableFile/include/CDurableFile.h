@@ -52,12 +52,6 @@ static inline void durable_file_relax(void) {
 }
 #endif
 
-/// Whether `durable_file_note_escaped_path` was called.
-bool durable_file_has_escaped_paths(void);
-
-/// Notes that a path of this process has bytes that aren't UTF-8.
-void durable_file_note_escaped_path(void);
-
 /// The result of `stat` without the times.
 struct durable_file_status {
     uint64_t device, inode;
@@ -84,10 +78,6 @@ int durable_file_has_writers(int descriptor);
 /// Returns the magic number of the file system that holds `path` (statfs(2), which Swift's Glibc module lacks), or -1
 /// and errno.
 int64_t durable_file_system_type(const char *path);
-
-/// Returns an address inside the program's own file in memory, not that of a loader; 0 if it is unknown
-/// (dl_iterate_phdr(3)).
-uintptr_t durable_file_program_address(void);
 
 /// Whether the program has more rights than its caller, as with set-user-ID (AT_SECURE in getauxval(3)).
 bool durable_file_is_elevated(void);

@@ -13,12 +13,6 @@ bool c_thread_runs_main_actor(const void *_Nonnull main_executor);
 /// Whether Swift Testing or XCTest is loaded.
 bool c_process_runs_tests(void);
 
-/// Notes where Swift's runtime keeps the identifier of the calling thread, which is about to fork; one thread at a time.
-void c_thread_fork_begins(void);
-
-/// Corrects that identifier in the child of the fork that the calling thread has noted.
-void c_thread_fork_in_child(void);
-
 /// Returns an address that differs between any two threads that run at the same time.
 const void *_Nonnull c_thread_identity(void);
 

@@ -56,9 +56,6 @@ package protocol FileSystem: Sendable {
     var user: UInt32 { get }
     /// Whether the process has more rights than other users: it runs as root, or as another user than its caller.
     var isPrivileged: Bool { get }
-    /// Whether files that seem to belong to a user may belong to any: in a user namespace, all users without a number
-    /// there have this one.
-    func standsForOthers(_ user: UInt32) -> Bool
     /// Whether other machines might change files here without this kernel knowing.
     func isRemote(_ path: String) throws(FileSystemError) -> Bool
 

@@ -48,6 +48,6 @@ package struct FileSystemError: Error, Hashable, Sendable, CustomStringConvertib
     var hidesEntry: Bool { code == .noEntry || code == .notAFolder || code == .accessDenied }
 
     package var description: String {
-        "\(call) \(PathText.shown(path)): \(String(cString: strerror(code.rawValue)))"
+        "\(call) \(path): \(String(cString: strerror(code.rawValue)))"
     }
 }

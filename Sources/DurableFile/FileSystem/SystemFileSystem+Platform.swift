@@ -9,7 +9,7 @@ extension SystemFileSystem {
     }
 
     package func isRemote(_ path: String) throws(FileSystemError) -> Bool {
-        let type = try Self.retrying("statfs", path) { path.withPath { durable_file_system_type($0) } }
+        let type = try Self.retrying("statfs", path) { path.withCString { durable_file_system_type($0) } }
         // statfs(2), linux/magic.h: NFS, SMB, SMB2, CIFS, CODA, NCP, AFS (two), Ceph, 9P, FUSE (sshfs and the like).
         let remote: Set<Int64> = [
             0x6969, 0x517b, 0xfe53_4d42, 0xff53_4d42, 0x7375_7245, 0x564c, 0x5346_414f, 0x6b41_4653, 0x00c3_6400,
@@ -32,23 +32,6 @@ extension SystemFileSystem {
 
     package var isPrivileged: Bool { user == 0 || durable_file_is_elevated() }
 
-    package func standsForOthers(_ user: UInt32) -> Bool {
-        // user_namespaces(7): outside of such a namespace each number stands for itself.
-        let map = text(of: "/proc/self/uid_map").split { $0.isWhitespace }
-        guard !map.isEmpty, map != ["0", "0", "4294967295"] else { return false }
-        return text(of: "/proc/sys/kernel/overflowuid").split { $0.isWhitespace }.first.flatMap { UInt32($0) } == user
-    }
-
-    /// Returns the beginning of a small file; nothing if it can't be read.
-    private func text(of path: String) -> String {
-        do {
-            let file = try open(path, for: .reading)
-            let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 4096, alignment: 1)
-            defer { buffer.deallocate() }
-            return String(decoding: buffer[..<(try read(file, into: buffer, at: 0))], as: UTF8.self)
-        } catch { return "" }
-    }
-
     package func copyAttributes(from: OpenFile, to: OpenFile) throws(FileSystemError) {
         _ = try Self.retrying("fsetxattr", to.path) {
             durable_file_copy_attributes(from.descriptor, to.descriptor)
@@ -65,7 +48,7 @@ extension SystemFileSystem {
         let names = IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO | IN_ATTRIB | IN_DELETE_SELF | IN_MOVE_SELF
         let mask = namesOnly ? names : names | IN_MODIFY | IN_CLOSE_WRITE
         return try Self.retrying("inotify_add_watch", folder) {
-            folder.withPath {
+            folder.withCString {
                 inotify_add_watch(queue.descriptor, $0, UInt32(mask) | UInt32(IN_ONLYDIR) | UInt32(IN_MASK_ADD))
             }
         }
@@ -74,7 +57,7 @@ extension SystemFileSystem {
     package func addWatch(_ queue: OpenFile, file: String) throws(FileSystemError) -> Int32 {
         let mask = IN_MODIFY | IN_CLOSE_WRITE | IN_ATTRIB | IN_DELETE_SELF | IN_MOVE_SELF
         return try Self.retrying("inotify_add_watch", file) {
-            file.withPath { inotify_add_watch(queue.descriptor, $0, UInt32(mask) | UInt32(IN_MASK_ADD)) }
+            file.withCString { inotify_add_watch(queue.descriptor, $0, UInt32(mask) | UInt32(IN_MASK_ADD)) }
         }
     }
 
@@ -120,7 +103,7 @@ extension FolderEvent {
                     .name
                 }
             let watch = bytes.loadUnaligned(fromByteOffset: start, as: Int32.self)
-            events.append(FolderEvent(watch: watch, name: PathText.string(name), kind: kind))
+            events.append(FolderEvent(watch: watch, name: String(decoding: name, as: UTF8.self), kind: kind))
             start += 16 + length
         }
         return events
@@ -177,7 +160,6 @@ extension SystemFileSystem {
 
     package func hasWriters(_ file: OpenFile) throws(FileSystemError) -> Bool { false }
     package var isPrivileged: Bool { user == 0 || issetugid() != 0 }
-    package func standsForOthers(_ user: UInt32) -> Bool { false }
 
     package func removeWatch(_ queue: OpenFile, _ watch: Int32) throws(FileSystemError) {
         throw FileSystemError("inotify_rm_watch", queue.path, .notSupported)

@@ -98,22 +98,22 @@ package struct SystemFileSystem: FileSystem {
 
     package func status(at path: String) throws(FileSystemError) -> FileStatus {
         var status = durable_file_status()
-        // By `withPath`, as a String that is passed for the pointer would be copied into an array.
-        _ = try Self.retrying("stat", path) { path.withPath { durable_file_get_status(-1, $0, true, &status) } }
+        // By `withCString`, as a String that is passed for the pointer would be copied into an array.
+        _ = try Self.retrying("stat", path) { path.withCString { durable_file_get_status(-1, $0, true, &status) } }
         return FileStatus(status)
     }
 
     package func linkStatus(at path: String) throws(FileSystemError) -> FileStatus {
         var status = durable_file_status()
         _ = try Self.retrying("lstat", path) {
-            path.withPath { durable_file_get_status(-1, $0, false, &status) }
+            path.withCString { durable_file_get_status(-1, $0, false, &status) }
         }
         return FileStatus(status)
     }
 
     package func changeTimes(at path: String) throws(FileSystemError) -> ChangeTimes {
         var status = stat()
-        _ = try Self.retrying("stat", path) { path.withPath { stat($0, &status) } }
+        _ = try Self.retrying("stat", path) { path.withCString { stat($0, &status) } }
         func nanoseconds(_ time: timespec) -> Int64 { Int64(time.tv_sec) &* 1_000_000_000 &+ Int64(time.tv_nsec) }
         return ChangeTimes(
             modified: nanoseconds(status.modificationTime),
@@ -122,7 +122,7 @@ package struct SystemFileSystem: FileSystem {
     }
 
     package func hasOtherNames(_ path: String) throws(FileSystemError) -> Bool {
-        try Self.retrying("stat", path) { path.withPath { durable_file_has_other_names($0) } } > 0
+        try Self.retrying("stat", path) { path.withCString { durable_file_has_other_names($0) } } > 0
     }
 
     package func isWritable(_ path: String, _ kind: FileStatus.Kind) throws(FileSystemError) -> Bool {
@@ -130,7 +130,7 @@ package struct SystemFileSystem: FileSystem {
         let mode = kind == .folder ? W_OK | X_OK : W_OK
         do {
             return try Self.retrying("faccessat", path) {
-                path.withPath { faccessat(AT_FDCWD, $0, mode, AT_EACCESS) }
+                path.withCString { faccessat(AT_FDCWD, $0, mode, AT_EACCESS) }
             } == 0
         } catch {
             if error.deniesWriting { return false }
@@ -143,11 +143,11 @@ package struct SystemFileSystem: FileSystem {
         let count = try Self.retrying("readlink", path) {
             buffer.withUnsafeMutableBytes { buffer in
                 buffer.withMemoryRebound(to: CChar.self) { text in
-                    text.baseAddress.map { text in path.withPath { readlink($0, text, Int(PATH_MAX)) } } ?? 0
+                    text.baseAddress.map { text in path.withCString { readlink($0, text, Int(PATH_MAX)) } } ?? 0
                 }
             }
         }
-        return PathText.string(buffer[..<count])
+        return String(decoding: buffer[..<count], as: UTF8.self)
     }
 
     package func rename(_ path: String, to newPath: String) throws(FileSystemError) {
@@ -155,11 +155,11 @@ package struct SystemFileSystem: FileSystem {
     }
 
     package func remove(_ path: String) throws(FileSystemError) {
-        _ = try Self.retrying("unlink", path) { path.withPath { unlink($0) } }
+        _ = try Self.retrying("unlink", path) { path.withCString { unlink($0) } }
     }
 
     package func makeFolder(_ path: String) throws(FileSystemError) {
-        _ = try Self.retrying("mkdir", path) { path.withPath { mkdir($0, 0o700) } }
+        _ = try Self.retrying("mkdir", path) { path.isUTF8 ? path.withCString { mkdir($0, 0o700) } : -1 }
     }
 
     package func names(inFolder path: String) throws(FileSystemError) -> [String] {
@@ -177,7 +177,7 @@ package struct SystemFileSystem: FileSystem {
                 return names
             }
             let name = withUnsafeBytes(of: &entry.pointee.d_name) {
-                PathText.string($0.prefix { $0 != 0 })
+                String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
             }
             if name != "." && name != ".." { names.append(name) }
         }
@@ -258,16 +258,26 @@ package struct SystemFileSystem: FileSystem {
     }
 }
 
+extension String {
+    /// Whether all bytes of a path are UTF-8: without the character that stands for those that aren't, which would lead to another file;
+    /// otherwise sets errno.
+    fileprivate var isUTF8: Bool {
+        guard unicodeScalars.contains("\u{FFFD}") else { return true }
+        errno = EILSEQ
+        return false
+    }
+}
+
 // C functions that are hidden by a method of the same name.
 private func openPath(_ path: String, _ flags: Int32) -> Int32 {
-    path.withPath { open($0, flags, 0o600) }
+    path.isUTF8 ? path.withCString { open($0, flags, 0o600) } : -1
 }
 func closeDescriptor(_ descriptor: Int32) { _ = close(descriptor) }
 func readBytes(_ descriptor: Int32, _ buffer: UnsafeMutableRawBufferPointer) -> Int {
     read(descriptor, buffer.baseAddress, buffer.count)
 }
 private func renamePath(_ path: String, _ newPath: String) -> Int32 {
-    path.withPath { path in newPath.withPath { rename(path, $0) } }
+    path.withCString { path in newPath.withCString { rename(path, $0) } }
 }
 
 extension FileStatus {

@@ -1,13 +1,13 @@
 extension LogCore {
-    /// Throws if a user whom the program must not trust owns a link of the path or the file's folder, and so could choose
-    /// which file is used; returns the folder without links, and its device.
+    /// Throws if a user whom the program must not trust owns the file's folder, and so could choose which file is used; returns the
+    /// folder without links, and its device.
     @discardableResult
     func checkOwners(creating: Bool) throws(LogError) -> Home? {
-        let owned: [Place]
-        do { owned = try linksAndFolder(tries: 3) } catch { throw creating ? LogError(writing: error) : .failed(error) }
-        for place in owned { try checkOwner(place.status, place.path) }
-        guard let last = owned.last, last.status.kind == .folder else { return nil }
-        return Home(path: last.path, device: last.status.identity.device)
+        let folder: (path: String, status: FileStatus)?
+        do { folder = try fileFolder(tries: 3) } catch { throw creating ? LogError(writing: error) : .failed(error) }
+        guard let folder else { return nil }
+        try checkOwner(folder.status, folder.path)
+        return folder.status.kind == .folder ? Home(path: folder.path, device: folder.status.identity.device) : nil
     }
 
     /// The folder in which a file was found, and the device that was mounted there.
@@ -39,56 +39,21 @@ extension LogCore {
         do { return try SystemFileSystem().status(at: "/").identity } catch { return nil }
     }
 
-    // Not a tuple, whose type takes twice as long to be created.
-    private struct Place {
-        let path: String
-        let status: FileStatus
-    }
-
-    private func linksAndFolder(tries: Int) throws(FileSystemError) -> [Place] {
+    private func fileFolder(tries: Int) throws(FileSystemError) -> (path: String, status: FileStatus)? {
         do {
-            let walk = try LogPath(path: path).walk(fileSystem)
-            var owned: [Place] = []
-            for link in walk.links { owned.append(Place(path: link, status: try fileSystem.linkStatus(at: link))) }
-            if let folder = walk.entries.last?.folder {
-                owned.append(Place(path: folder, status: try fileSystem.status(at: folder)))
-            }
-            return owned
+            guard let folder = try LogPath(path: path).walk(fileSystem).entries.last?.folder else { return nil }
+            return (folder, try fileSystem.status(at: folder))
         } catch {
             // A part of the path was removed in between: the path leads elsewhere now, which has to be checked.
             guard error.code == .noEntry, tries > 1 else { throw error }
-            return try linksAndFolder(tries: tries - 1)
+            return try fileFolder(tries: tries - 1)
         }
     }
 
-    /// Throws unless the program may trust the owner of a file, folder or link.
-    ///
-    /// A program with more rights than the owner must not do what that one wants. Others have chosen the place, and the
-    /// owner with it, unless anyone could have put there what is at the path.
+    /// Throws if a program with more rights than the owner of a file or folder would do what that one wants.
     func checkOwner(_ status: FileStatus, _ path: String) throws(LogError) {
-        if trusts(status.owner) || trustsOwners { return }
-        if !fileSystem.isPrivileged, !isInOpenFolder(path) { return }
-        throw .foreignOwner(path: path, owner: status.owner)
-    }
-
-    private func trusts(_ owner: UInt32) -> Bool {
-        owner == fileSystem.user || owner == 0 || fileSystem.standsForOthers(owner)
-    }
-
-    /// Whether the way to a file leads through a name that any user could have created: one of another user, in a folder
-    /// that all users can write, sticky or not.
-    ///
-    /// Anything below a name of this user or of root is there because they allow it. The last name is of another user, who might have
-    /// replaced it since that was found.
-    private func isInOpenFolder(_ path: String) -> Bool {
-        do {
-            let entries = try LogPath(path: path).walk(fileSystem).entries
-            return try entries.contains { entry throws(FileSystemError) in
-                guard try fileSystem.status(at: entry.folder).mode & 0o002 != 0 else { return false }
-                if entry == entries.last { return true }
-                return try !trusts(fileSystem.linkStatus(at: LogPath(path: entry.folder).child(entry.name).path).owner)
-            }
-        } catch { return true }
+        let isTrusted = status.owner == fileSystem.user || status.owner == 0 || trustsOwners
+        if fileSystem.isPrivileged, !isTrusted { throw .foreignOwner(path: path, owner: status.owner) }
     }
 
     /// Whether a line could be appended now, as far as the system tells without trying.

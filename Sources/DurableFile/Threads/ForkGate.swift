@@ -10,8 +10,10 @@ internal import Synchronization
 /// 2. It takes the turn of each source, so that the calls of the program's other threads end.
 /// 3. It takes the locks in the order in which all threads take them (`ForkRank`).
 ///
-/// All of that takes at most `longestWait`: a job may be an observer that never returns. If a thread of the library still runs then,
-/// the child starts no threads.
+/// All of that takes at most `longestWait`: a job may be an observer that never returns.
+///
+/// The child starts no threads. Swift's runtime has a lock for each first use whose word is the kernel's identifier of the thread that has
+/// it, and in a child it goes on using that of the parent's thread: if another thread waits for such a lock, both spin for ever.
 package enum ForkGate {
     private struct State {
         /// The thread that is forking.
@@ -37,8 +39,7 @@ package enum ForkGate {
         }
     }
 
-    /// Whether the process may start threads: false in a child that was forked while a thread of the library ran, which might have
-    /// held a lock of Swift's runtime or of the allocator.
+    /// Whether the process may start threads: false in a child of `fork`.
     package static var mayStartThreads: Bool { mayStart.load(ordering: .relaxed) }
 
     private static var thread: UInt { UInt(bitPattern: c_thread_identity()) }
@@ -132,8 +133,6 @@ package enum ForkGate {
 
     private struct Fork {
         let deadline: Duration
-        /// Whether no thread of the library runs.
-        var isWhole = true
         /// The locks in the order in which they are taken.
         var steps: [Step] = []
         var isListHeld = false
@@ -231,7 +230,7 @@ package enum ForkGate {
         let deadline = SystemFileSystem().now() + longestWait
         close()
         fork = Fork(deadline: deadline)
-        fork.isWhole = waitForThreads()
+        waitForThreads()
         while true {
             let (all, count) = participants.withLock { ($0.all, additions.load(ordering: .sequentiallyConsistent)) }
             fork.add(all)
@@ -245,7 +244,7 @@ package enum ForkGate {
             fork.releaseLocks()
         }
         // A thread that the program has started in between begins with waiting for a job.
-        fork.isWhole = waitForThreads() && fork.isWhole
+        waitForThreads()
         fork.isGateHeld = fork.attempt(until: SystemFileSystem().now() + shortWait) { state.take() }
     }
 
@@ -262,13 +261,13 @@ package enum ForkGate {
         running.wrappingAdd(1, ordering: .sequentiallyConsistent)
     }
 
-    /// Waits until no other thread of the library runs; returns false if one still does at the deadline.
-    private static func waitForThreads() -> Bool {
+    /// Waits until no other thread of the library runs, or until the deadline.
+    private static func waitForThreads() {
         let (deadline, own) = (fork.deadline, isCounted ? 1 : 0)
-        return state.wait { state -> Condition<State>.Wait<Bool> in
-            if running.load(ordering: .sequentiallyConsistent) <= own { return .done(true) }
+        state.wait { state -> Condition<State>.Wait<Void> in
+            if running.load(ordering: .sequentiallyConsistent) <= own { return .done(()) }
             let rest = deadline - SystemFileSystem().now()
-            return rest > .zero ? .until(rest) : .done(false)
+            return rest > .zero ? .until(rest) : .done(())
         }
     }
 
@@ -278,7 +277,7 @@ package enum ForkGate {
         if done.isGateHeld || inChild { state.release(inChild: inChild) }
         if done.isListHeld || inChild { participants.release(inChild: inChild) }
         _ = done.release(turns: false, inChild: inChild)
-        if inChild, !done.isWhole { mayStart.store(false, ordering: .relaxed) }
+        if inChild { mayStart.store(false, ordering: .relaxed) }
         let dropped = inChild ? done.startInChild() : []
         let jobs = done.release(turns: true, inChild: inChild)
         if inChild { running.store(isCounted ? 1 : 0, ordering: .sequentiallyConsistent) }

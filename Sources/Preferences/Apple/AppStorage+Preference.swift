@@ -9,10 +9,10 @@ extension Preference {
     /// The key of the preference in user defaults.
     fileprivate var appStorageKey: String { store.userDefaultsName(of: name) }
 
-    /// Returns the user defaults that hold the preference as `AppStorage` expects it, or those over the store in memory that replaces
-    /// them; traps if another store holds it.
+    /// Returns the user defaults that hold the preference as `AppStorage` expects it, or empty ones if a store in memory replaces them;
+    /// traps if another store holds it.
     fileprivate func appStorage(coding: String, or other: String? = nil) -> UserDefaults {
-        guard let defaults = store.userDefaults ?? store.substituteDefaults else {
+        guard let defaults = store.userDefaults ?? store.emptyDefaults else {
             preconditionFailure("AppStorage works over user defaults only, and \"\(name)\" is in another store")
         }
         precondition(declaration.member == nil, "AppStorage can't hold a member of a value, as here of \"\(name)\"")
@@ -25,11 +25,19 @@ extension Preference {
 }
 
 extension PreferenceStore {
-    /// User defaults over the store in memory that is in the place of user defaults, as in tests; `nil` if none is.
-    fileprivate var substituteDefaults: UserDefaults? {
-        guard let source = resolved.core.layers.writable, source.backend == nil else { return nil }
-        return isOverShared(source) ? StoreDefaults.over(source) : nil
+    /// User defaults that are empty when the process first uses them, if a store in memory is in the place of user defaults: in an app
+    /// that hosts its own tests, in isolated stores and in a program that is started isolated; otherwise `nil`.
+    fileprivate var emptyDefaults: UserDefaults? {
+        guard let source = resolved.core.layers.writable, source.backend == nil, isOverShared(source) else {
+            return nil
+        }
+        _ = Self.emptying
+        return UserDefaults(suiteName: Self.emptyName)
     }
+
+    private static let emptyName = "swift-preferences.isolated"
+
+    private static let emptying: Void? = UserDefaults(suiteName: emptyName)?.removePersistentDomain(forName: emptyName)
 
     /// Returns whether a source is that of a shared store, and not of a store in memory that the program itself layered over one.
     private func isOverShared(_ source: Source) -> Bool {

@@ -43,7 +43,7 @@ public protocol PreferenceBackend: Sendable {
 
     /// Finds the external changes so far and passes them to the host, by `collect`.
     ///
-    /// Called by `PreferenceStore.refresh()`, and after `host.changed()` without changes. The default does nothing.
+    /// Called by `PreferenceStore.load()` of an open store, and after `host.changed()` without changes. The default does nothing.
     func catchUp() throws(PreferenceError)
 
     /// Stores all of `changes` or nothing; a nil value removes the name.

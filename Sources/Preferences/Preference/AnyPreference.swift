@@ -199,7 +199,7 @@ extension Preference: DeclaredPreference {
         if let value = try value(toSetFor: stored) { return try await write(value) }
         let core = store.resolved.core
         let changes = core.changes(of: name, to: nil)
-        if let call = core.beginSuspendingCall(.write) {
+        if let call = core.beginSuspendingCall() {
             _ = try await core.commit(changes, suspending: call)
         } else {
             _ = try core.commit(changes)

@@ -85,16 +85,6 @@ extension Preference {
         }
     }
 
-    /// Moves this preference's stored value to another preference, once; see `migrate(from:)`.
-    public func migrate(to target: Preference<Value>) {
-        target.migrate(from: self)
-    }
-
-    /// Moves this preference's stored value to another preference, once, mapped by `transform`; see `migrate(from:)`.
-    public func migrate<New>(to target: Preference<New>, _ transform: (Value) throws -> New) {
-        target.migrate(from: self, transform)
-    }
-
     /// Records that this preference is migrated from one with a former name of it, so that the name still counts as a former one.
     private func noteMigration(from source: String, in sourceStore: PreferenceStore) {
         let core = store.core
@@ -121,7 +111,7 @@ extension Preference {
                 "a member of a value can't be moved away; nothing was changed. Migrate the whole value with a mapping"
             )
         }
-        let call = StoreCall(.transaction)
+        let call = StoreCall()
         try store.core.checkRead(call)
         guard let (storedName, old) = store.core.ownValue(ofPreference: name) else { return }
         let isInPlace = store === target.store && name == target.name
@@ -142,7 +132,7 @@ extension Preference {
         let changes = target.store.core.changes(of: target.name, to: new).dictionary
         let targetNames = changes.keys.filter { !(isInSameStore && sourceNames.contains($0)) }
         if isInSameStore {
-            try store.core.transact(.transaction, in: call) { transaction in
+            try store.core.transact(in: call) { transaction in
                 for name in targetNames where !isInPlace {
                     let stored = transaction.ownValue(of: name)
                     guard stored == nil || stored == new else { return }
@@ -151,13 +141,13 @@ extension Preference {
                 for (name, value) in changes { transaction[name] = value }
             }
         } else {
-            try target.store.core.transact(.transaction, in: call) { transaction in
+            try target.store.core.transact(in: call) { transaction in
                 for name in targetNames where transaction.ownValue(of: name) != nil { return }
                 for (name, value) in changes { transaction[name] = value }
             }
             guard target.store.core.ownValue(of: target.name) == new else { return }
             try target.store.core.layers.writable?.flush(call)
-            try store.core.transact(.transaction, in: call) { transaction in _ = remove(in: &transaction) }
+            try store.core.transact(in: call) { transaction in _ = remove(in: &transaction) }
         }
     }
 

@@ -208,7 +208,7 @@ extension Preference {
     public nonisolated(nonsending) func write(_ value: Value) async throws(PreferenceError) {
         let declaration = declaration.resolved
         let core = declaration.store.core
-        guard let call = core.beginSuspendingCall(.write) else {
+        guard let call = core.beginSuspendingCall() else {
             // The type selects the blocking form.
             let write: (Value) throws(PreferenceError) -> Void = write
             return try write(value)
@@ -224,24 +224,6 @@ extension Preference {
         } catch {
             throw error.named(declaration.name)
         }
-    }
-
-    /// Opens the store, as `PreferenceStore.load()` does, and returns the stored value, or the default if nothing is stored.
-    ///
-    /// - Throws: The error because of which the store can't be read; `unreadable` or `invalid`, as `read()`, if the stored value
-    ///   can't be used.
-    public func load() throws(PreferenceError) -> Value {
-        try declaration.resolved.store.core.load()
-        return try readStrictly() ?? defaultValue
-    }
-
-    /// Returns the value, as the blocking form does; the task is suspended while backends with a timeout are called.
-    ///
-    /// - Throws: The errors of the blocking form, and `unavailable` if a backend was not called in time or the task was cancelled
-    ///   before.
-    public nonisolated(nonsending) func load() async throws(PreferenceError) -> Value {
-        try await declaration.resolved.store.core.load()
-        return try readStrictly() ?? defaultValue
     }
 
     /// Removes the stored value, so that the default is read; sets a member of a value to that member of the default.

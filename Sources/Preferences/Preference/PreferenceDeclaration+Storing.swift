@@ -269,7 +269,7 @@ extension PreferenceDeclaration {
             let reads = TransactionReads(of: name, mergedInto: understood)
             if try core.commit(.one(name, new), ifStillHolds: reads, node: node) { return }
         }
-        let call = core.beginCall(.write)
+        let call = core.beginCall()
         var retry = Retry()
         while true {
             let candidates = try core.base(for: name, call)
@@ -361,7 +361,7 @@ extension PreferenceDeclaration {
     ) throws -> Result {
         let core = store.core
         noteStrongerValue(in: core)
-        let call = core.beginCall(.update)
+        let call = core.beginCall()
         var retry = Retry()
         while true {
             let candidates = try core.base(for: name, call)
@@ -407,7 +407,7 @@ extension PreferenceDeclaration {
         _ body: (StoredCandidates) throws -> (PropertyListValue?, Result)
     ) async throws -> Result {
         let core = store.core
-        guard let call = core.beginSuspendingCall(.update) else { return try updateStored(body) }
+        guard let call = core.beginSuspendingCall() else { return try updateStored(body) }
         noteStrongerValue(in: core)
         var retry = Retry()
         while true {

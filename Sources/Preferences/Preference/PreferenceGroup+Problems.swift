@@ -10,15 +10,16 @@ extension PreferenceGroup {
     ///     for problem in player.problems { print(problem) }
     ///
     /// A problem is a value that can't be decoded or breaks a rule, a member of a value that is replaced by the default's, an element
-    /// that is left out, a `.required` preference without a value, a layer that can't be read, and a name that no preference of the
-    /// store has in arguments, the environment, a settings file or a drop-in. Each error has the layer, the place (file and line, variable, argument) and what
-    /// is accepted. A member that isn't stored isn't a problem, nor is a value below the one that is used.
+    /// that is left out, a `.required` preference without a value, a layer that can't be read, a former name that is another
+    /// preference's in another store over the same place, and a name that no preference of the store has in arguments, the environment,
+    /// a settings file or a drop-in. Each error has the layer, the place (file and line, variable, argument) and what is accepted. A member
+    /// that isn't stored isn't a problem, nor is a value below the one that is used.
     ///
     /// Opens the stores of the group if necessary, as a read does; for a store on a network call `load()` before. The problems are those
     /// of one moment for each store, in the order of declaration. Nothing is reported or changed.
     public var problems: [PreferenceError] {
         let declared = DeclaredPreferences.all(in: self)
-        return declared.problems(.read) + PreferenceError.unknownNames(of: declared)
+        return declared.problems(.read) + declared.takenFormerNames + PreferenceError.unknownNames(of: declared)
     }
 
     /// Throws the `problems` if there are any: for a program that must not start with a wrong configuration.
@@ -93,6 +94,35 @@ extension [any DeclaredPreference] {
             problems += preference.problems(in: snapshot, outcome)
         }
         return problems.withoutEqualTexts
+    }
+}
+
+extension [any DeclaredPreference] {
+    /// The errors for former names that are the name or a former name of another preference, in another store over the same place: a
+    /// layer, a scope, or a store that has this one as a layer.
+    fileprivate var takenFormerNames: [PreferenceError] {
+        guard contains(where: { $0.storedNames.count > 1 }) else { return [] }
+        let places = compactMap { preference in
+            preference.store.resolved.core.newest.layers.writableLayer.map { layer in
+                (preference: preference, source: layer.source, names: preference.storedNames.map { layer.spelled($0) })
+            }
+        }
+        return places.flatMap { own in
+            own.names.dropFirst().enumerated().compactMap { index, former in
+                let other = places.first { other in
+                    other.source === own.source && other.preference.store !== own.preference.store
+                        && other.names.first != own.names.first && other.names.contains(former)
+                }
+                return other.map { other in
+                    PreferenceError(
+                        .misuse,
+                        name: own.preference.name,
+                        "the former name \"\(own.preference.storedNames[index + 1])\" is that of the preference "
+                            + "\"\(other.preference.name)\" in another store, whose value a write would remove; remove one of the two"
+                    )
+                }
+            }
+        }
     }
 }
 

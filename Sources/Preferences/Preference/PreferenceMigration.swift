@@ -118,11 +118,11 @@ extension PreferenceStore {
         dryRun: Bool = false
     ) throws -> PreferenceStoreChange {
         let steps = try MigrationSteps(steps, upTo: version)
-        let (core, call) = (resolved.core, StoreCall(.migrate))
-        if core.beginSuspendingCall(.migrate) != nil { try core.load(in: call) }
+        let (core, call) = (resolved.core, StoreCall())
+        if core.beginSuspendingCall() != nil { try core.load(in: call) }
         guard !dryRun else { return try steps.rehearse(on: core) }
         var changes = OwnChanges()
-        for step in steps.all { changes.append(try core.transact(.migrate, in: call) { try steps.run(step, in: &$0) }) }
+        for step in steps.all { changes.append(try core.transact(in: call) { try steps.run(step, in: &$0) }) }
         try core.layers.writable?.flush(call)
         return PreferenceStoreChange(changes, in: core)
     }
@@ -143,12 +143,12 @@ extension PreferenceStore {
         dryRun: Bool = false
     ) async throws -> PreferenceStoreChange {
         let steps = try MigrationSteps(steps, upTo: version)
-        let (core, call) = (resolved.core, StoreCall(.migrate))
-        if core.beginSuspendingCall(.migrate) != nil { try await core.load(in: call) }
+        let (core, call) = (resolved.core, StoreCall())
+        if core.beginSuspendingCall() != nil { try await core.load(in: call) }
         guard !dryRun else { return try steps.rehearse(on: core) }
         var changes = OwnChanges()
         for step in steps.all {
-            changes.append(try await core.transactSuspending(.migrate, in: call) { try steps.run(step, in: &$0) })
+            changes.append(try await core.transactSuspending(in: call) { try steps.run(step, in: &$0) })
         }
         try await core.layers.writable?.flush(suspending: call)
         return PreferenceStoreChange(changes, in: core)

@@ -63,7 +63,7 @@ private final class CanaryBackend: PreferenceBackend {
     }
 
     func catchUp() throws(PreferenceError) {
-        try store.refresh()
+        try store.load()
         update()
     }
 

@@ -21,7 +21,7 @@ extension PreferenceStore {
     /// preference that this one reads, throws `misuse`, and so does this call.
     @discardableResult
     public func transaction<Result>(_ body: (inout PreferenceTransaction) throws -> Result) throws -> Result {
-        try resolved.core.transact(.transaction, body)
+        try resolved.core.transact(body)
     }
 
     /// Stores the changes that `body` makes as one; suspends the task when that has to wait.
@@ -37,7 +37,7 @@ extension PreferenceStore {
     public nonisolated(nonsending) func transaction<Result>(
         _ body: (inout PreferenceTransaction) throws -> Result
     ) async throws -> Result {
-        try await resolved.core.transactSuspending(.transaction, body)
+        try await resolved.core.transactSuspending(body)
     }
 
     /// Removes the stored values of some preferences of this store, in one step and as one change.
@@ -68,11 +68,10 @@ extension StoreCore {
     ///
     /// - Parameter whole: The call that the transaction is a part of; its deadline holds for all its parts. `nil` if it is a call by itself.
     package func transact<Result>(
-        _ form: StoreCall.Form,
         in whole: StoreCall? = nil,
         _ body: (inout PreferenceTransaction) throws -> Result
     ) throws -> Result {
-        let call = whole ?? beginCall(form)
+        let call = whole ?? beginCall()
         var retry = Retry()
         while true {
             let (result, changes, reads) = try attempt(call, body)
@@ -88,11 +87,10 @@ extension StoreCore {
     /// Stores the changes that `body` makes as one; the task is suspended while a backend with a timeout is called.
     @_semantics("optimize.sil.specialize.generic.never")
     package nonisolated(nonsending) func transactSuspending<Result>(
-        _ form: StoreCall.Form,
         in whole: StoreCall? = nil,
         _ body: (inout PreferenceTransaction) throws -> Result
     ) async throws -> Result {
-        guard let own = beginSuspendingCall(form) else { return try transact(form, in: whole, body) }
+        guard let own = beginSuspendingCall() else { return try transact(in: whole, body) }
         let call = whole ?? own
         var retry = Retry()
         while true {

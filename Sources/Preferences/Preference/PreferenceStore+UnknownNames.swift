@@ -1,43 +1,17 @@
 internal import DurableFile
 
-extension PreferenceStore {
-    /// Reports the names that match no preference of the given groups where people write them: arguments, environment variables, settings
-    /// files and drop-ins.
-    ///
-    ///     store.reportUnknownNames(for: PlayerPreferences(), WindowPreferences())
-    ///
-    /// Checks the options in the store's layers of arguments, with and without a value, the layers of settings files and of drop-ins,
-    /// and every variable with the prefix of a layer of the environment. Call it when all groups of the program are known, because it
-    /// also reports an option that another part of the program reads. On Apple platforms the arguments of `.standard` are not checked,
-    /// because the system adds its own.
-    ///
-    /// Each unknown name is reported to the store's handler, on the calling thread, as an `invalidName` issue that suggests the
-    /// nearest declared name. Nothing is changed.
-    ///
-    /// - Parameter groups: The groups that declare the names, in any store.
-    /// - Returns: The unknown names, sorted: an argument's without its dashes, a variable's with the prefix.
-    @discardableResult
-    public func reportUnknownNames(for groups: any PreferenceGroup...) -> [String] {
-        let declared = groups.flatMap { DeclaredPreferences.all(in: $0) }
-        let issues = resolved.core.unknownNames(besides: declared, declared)
-        for issue in issues { report(issue.error) }
-        return Set(issues.map(\.name)).sortedByBytes
-    }
-}
-
 extension StoreCore {
-    /// Returns the names in the layers that people write which none of the preferences has, sorted, each with its error.
+    /// Returns an error for each name in the layers that people write which no preference has.
+    ///
+    /// Known are also the names that are declared in the store, in a scope and in other stores that show the layer.
     ///
     /// - Parameters:
     ///   - preferences: The preferences of the store, whose names the errors suggest.
     ///   - all: All preferences that are known, in any store.
-    ///   - includesDeclared: Whether other names are known, too, that are declared in the store, in a scope or in another store that shows
-    ///     the layer.
     fileprivate func unknownNames(
         besides preferences: [any DeclaredPreference],
-        _ all: [any DeclaredPreference],
-        includesDeclared: Bool = false
-    ) -> [(name: String, error: PreferenceError)] {
+        _ all: [any DeclaredPreference]
+    ) -> [PreferenceError] {
         let declared = Set(preferences.map(\.name)).sortedByBytes
         let list = newest.attachedLayers
         // Before the read, which has the store's lock.
@@ -49,28 +23,22 @@ extension StoreCore {
                 let core = preference.store.resolved.core.newest
                 known.formUnion(core.spelled(preference.storedNames, in: layer.source))
             }
-            if includesDeclared {
-                for core in layer.source.cores { known.formUnion(core.spelled(core.declaredNames, in: layer.source)) }
-                known.formUnion(declaredNames.map { layer.spelled($0) })
-            }
+            for core in layer.source.cores { known.formUnion(core.spelled(core.declaredNames, in: layer.source)) }
+            known.formUnion(declaredNames.map { layer.spelled($0) })
             return known
         }
         let letters = Set(all.compactMap { $0.options?.short.map(String.init) })
         let shorts = list.layers.reduce(into: letters) { shorts, layer in
             // Of the other stores too, in which other parts of the program declare theirs.
-            let cores = includesDeclared ? [newest] + layer.source.cores : []
-            for core in cores { shorts.formUnion(core.shortNames) }
+            for core in [newest] + layer.source.cores { shorts.formUnion(core.shortNames) }
         }
-        let issues = newest.read(EmptyCollection()) { list in
+        return newest.read(EmptyCollection()) { list in
             zip(list.layers, known).filter(\.0.isListedForPeople).flatMap { layer, known in
                 layer.unknownNames(known, shorts, all).filter { $0.hasPrefix(layer.spelled("")) }.map {
-                    name in
-                    let error = PreferenceError(unknown: name, in: layer, declared.map { layer.shown($0) })
-                    return (name: layer.shown(name: name), error: error)
+                    PreferenceError(unknown: $0, in: layer, declared.map { layer.shown($0) })
                 }
             }
         }
-        return issues.sortedByBytes { $0.name }
     }
 
     private var shortNames: Set<String> { state.withLock { $0.shortNames.all } }
@@ -91,7 +59,7 @@ extension PreferenceError {
         let stores = preferences.map(\.store.resolved)
         let byStore = Dictionary(grouping: zip(preferences, stores)) { ObjectIdentifier($0.1) }
         return byStore.values.flatMap { members in
-            members[0].1.core.unknownNames(besides: members.map(\.0), preferences, includesDeclared: true).map(\.error)
+            members[0].1.core.unknownNames(besides: members.map(\.0), preferences)
         }.sortedByBytes { $0.message }.withoutEqualTexts
     }
 }

@@ -8,17 +8,10 @@ internal import Synchronization
 package final class StoreCall: Sendable {
     /// The start of the call. The timeout of each source counts from here.
     let start: ContinuousClock.Instant
-    /// The method of the program that the call serves.
-    let form: Form
     /// The thread that the call blocks when it has to wait.
     let blocking: Blocking
     /// Whether a call that blocks no thread has ended because it would have had to wait.
     private let isEnded = Atomic(false)
-
-    /// The methods with a blocking and an `async` form.
-    package enum Form: Sendable {
-        case read, write, update, transaction, apply, removeAll, load, refresh, flush, migrate
-    }
 
     enum Blocking: Sendable {
         case callersThread, libraryThread
@@ -26,14 +19,13 @@ package final class StoreCall: Sendable {
         case none
     }
 
-    init(_ form: Form, start: ContinuousClock.Instant = .now, blocking: Blocking = .callersThread) {
+    init(start: ContinuousClock.Instant = .now, blocking: Blocking = .callersThread) {
         self.start = start
-        self.form = form
         self.blocking = blocking
     }
 
     /// Returns the same call as one that blocks another thread, or none.
-    func blocking(_ blocking: Blocking) -> StoreCall { StoreCall(form, start: start, blocking: blocking) }
+    func blocking(_ blocking: Blocking) -> StoreCall { StoreCall(start: start, blocking: blocking) }
 
     /// Whether a call that blocks no thread has thrown because it would have had to wait.
     var wouldWait: Bool { isEnded.load(ordering: .acquiring) }

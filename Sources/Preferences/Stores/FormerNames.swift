@@ -146,14 +146,6 @@ package struct FormerNames: Sendable {
         let names = declared[name]?.filter { preferences[$0] == name } ?? []
         byPreference[name] = names.isEmpty ? nil : names
     }
-
-    /// Ignores a pair that is in use, because another preference has the name.
-    mutating func ignore(_ pair: Pair) {
-        guard preferences[pair.former] == pair.name else { return }
-        remove(pair)
-        ignored.insert(pair)
-        isEmpty = preferences.isEmpty && unchecked.isEmpty
-    }
 }
 
 // MARK: Names and values of a preference
@@ -239,56 +231,23 @@ extension StoreCore {
 
 // MARK: Checking
 
-// A former name must not be the name of another preference, because a write of the one would remove the value of the other. The
-// other one may be of another store over the same source: a layer, a scope, or the store that has this one as a layer.
+// A former name must not be the name of another preference, because a write of the one would remove the value of the other. For another
+// store over the same source, `problems` of a group finds it.
 
 extension StoreCore {
     /// Checks the former names that were declared since the last check, and notifies observers of what they change.
     func checkFormerNames(in list: LayerList) {
-        checkOwnFormerNames(in: list)
-        for layer in list.layers where layer.source.hasFormerNames.load(ordering: .acquiring) {
-            for core in layer.source.cores where core !== self && core.hasFormerNames {
-                core.ignoreFormerNames(of: self, in: layer.source)
-                noteSharedSource()
-            }
-        }
-    }
-
-    private func checkOwnFormerNames(in list: LayerList) {
         while true {
             // Another thread may be checking them, and this one must not use the store before that is done. So both do the same.
             let unchecked = state.withLock { state in
                 state.hasUncheckedFormerNames ? (state.formerNameDeclarations, state.checkedFormerNames()) : nil
             }
             guard let (declarations, own) = unchecked else { return }
-            var names = original?.state.withLock { $0.checkedFormerNames() } ?? own
-            if !names.isEmpty, let layer = list.writableLayer {
-                layer.source.hasFormerNames.store(true, ordering: .releasing)
-                let others = otherCores(over: layer)
-                for core in others { core.noteSharedSource() }
-                for pair in names.pairs where !names.isMigrated(pair) {
-                    if others.contains(where: { $0.claims(pair, in: layer) }) { names.ignore(pair) }
-                }
-            }
+            let names = original?.state.withLock { $0.checkedFormerNames() } ?? own
+            if !names.isEmpty { list.writableLayer?.source.hasFormerNames.store(true, ordering: .releasing) }
             // Names that were declared in the meantime are checked in the next round.
             useFormerNames(in: list) { $0.noteCheckedFormerNames(after: declarations) ? names : nil }
         }
-    }
-
-    /// Ignores the former names that are those of another store's preferences.
-    private func ignoreFormerNames(of core: StoreCore, in source: Source) {
-        guard let list = madeLayers, let layer = list.writableLayer, layer.source === source else { return }
-        let names = state.withLock { $0.formerNames }
-        let pairs = names.pairs.filter { !names.isMigrated($0) && core.claims($0, in: layer) }
-        guard !pairs.isEmpty else { return }
-        useFormerNames(in: list) { state in
-            var names = state.formerNames
-            for pair in pairs { names.ignore(pair) }
-            // A check that began before must not replace these.
-            state.noteUncheckedFormerNames()
-            return names
-        }
-        list.isAttached.store(false, ordering: .releasing)
     }
 
     /// Replaces the former names in use unless there are no new ones, and notifies observers on a thread of the library.
@@ -300,21 +259,6 @@ extension StoreCore {
         }
         // The caller may be reading, and hold a lock that observers wait for.
         notifications.sendOnLibraryThread()
-    }
-
-    /// Returns whether the former name of another store's preference, stored in its writable layer, is the name or a former name of a
-    /// preference of this store that isn't the same one.
-    private func claims(_ pair: FormerNames.Pair, in layer: Layer) -> Bool {
-        let (former, name) = (layer.spelled(pair.former), layer.spelled(pair.name))
-        let own = madeLayers?.layers.filter { $0.source === layer.source } ?? []
-        return own.contains { layer in
-            guard let claimed = layer.preferenceName(of: former) else { return false }
-            let owner = state.withLock { $0.formerNames.preference(storedAs: claimed) }
-            // A replacement declares a preference only while that is used.
-            return (original ?? self).state.withLock { state in
-                state.isDeclared(claimed) || owner.map { layer.spelled($0) != name && state.isDeclared($0) } ?? false
-            }
-        }
     }
 
     /// Returns the first of the changed names that a policy manages under another name that a preference of another store, such as a
@@ -343,23 +287,5 @@ extension StoreCore {
             return [name] + state.formerNames[name]
         }
         return names.map(layer.spelled)
-    }
-
-    /// Returns the cores of the other stores over a layer's source, and of the stores that the layer was taken from.
-    private func otherCores(over layer: Layer) -> [StoreCore] {
-        var cores = layer.source.cores
-        var owner = layer.owner as? PreferenceStore
-        while let core = owner?.core {
-            // It attaches to the source at its first use only.
-            if !cores.contains(where: { $0 === core }) { cores.append(core) }
-            owner = core.madeLayers?.layers.first { $0.source === layer.source }?.owner as? PreferenceStore
-        }
-        return cores.filter { $0 !== self }
-    }
-
-    /// Lets declarations of new names be compared with the former names of other stores.
-    private func noteSharedSource() {
-        state.withLock { $0.sharesSource = true }
-        original?.noteSharedSource()
     }
 }

@@ -17,7 +17,7 @@ extension PreferenceStore {
     /// - another type reads the last option's text, also as JSON.
     ///
     /// `.short("v")` in the declaration adds `-v`. If an option can't be read, because its text isn't a value of the type or it has none,
-    /// an issue is reported and the next layer's value is used. ``reportUnknownNames(for:)`` reports options that no preference has.
+    /// an issue is reported and the next layer's value is used. ``PreferenceGroup/problems`` has the options that no preference has.
     public static let arguments = arguments(CommandLine.arguments.dropFirst().map { $0 })
 
     /// Returns the values of the given command line as a layer; see `arguments`.
@@ -71,12 +71,12 @@ extension PreferenceStore {
     ///
     ///     // The user's settings, with comments.
     ///     {
-    ///         $schema: "preferences.schema.json",
-    ///         volume: 7,
-    ///         "editor.font": { family: 'Inter', size: 13, },
+    ///         "$schema": "preferences.schema.json",
+    ///         "volume": 7,
+    ///         "editor.font": { "family": "Inter", "size": 13, },
     ///     }
     ///
-    /// The text is JSON5, as `JSONDecoder.allowsJSON5` accepts it. Each name of the object is that of a preference, and its value is
+    /// The text is JSON with comments and commas behind last elements. Each name of the object is that of a preference, and its value is
     /// read as one of a preferences file, also an object, which is the value of its name; `null` sets nothing. `$schema` and `$id`
     /// are ignored. A file that doesn't exist has no values.
     ///
@@ -87,10 +87,10 @@ extension PreferenceStore {
     ///
     /// - Parameter url: The file's URL.
     public static func settingsFile(at url: URL) -> PreferenceStore {
-        let source =
-            url.isFileURL
-            ? Source(SettingsFileBackend(path: url.systemPath))
-            : Source(NoBackend(because: PreferenceError(.invalidName, "\(url) isn't a file URL; use URL(filePath:)")))
+        let source: Source
+        do throws(PreferenceError) { source = Source(SettingsFileBackend(path: try url.pathOfFile())) } catch {
+            source = Source(NoBackend(because: error))
+        }
         return PreferenceStore(Layer(source: source, name: "settings", isReadOnly: true))
     }
 }

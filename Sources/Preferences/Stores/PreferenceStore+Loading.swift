@@ -2,21 +2,26 @@
 // `async` form, which Swift chooses where `await` is written.
 
 extension PreferenceStore {
-    /// Opens the store unless it is open; blocks the thread if a backend waits, as one over a network does.
+    /// Opens the store, or reads again what others may have changed if it is open; blocks the thread if a backend waits, as one over a
+    /// network does.
     ///
     ///     try store.load()
     ///
     /// When it returns, reads find the stored values and don't block. Call it at the start of the program for a store that
     /// waits for a network; otherwise the first read opens the store and blocks its thread until then. All layers of a layered
-    /// store are opened. In a task write `try await`; a blocking form that has to wait inside a task is reported as `misuse`.
+    /// store are opened. In a task write `try await`: a blocking form that waits there keeps a thread from the other tasks.
     ///
-    /// - Throws: The first error of a layer that can't be read, after all other layers were opened. Reads give defaults for that
-    ///   layer until a later call succeeds.
+    /// An open store catches up and notifies observers of the differences. Only stores that aren't notified of external changes need
+    /// that, such as the system's keyring; others read what they have yet to be notified of: a file that was just written, a change on
+    /// its way from etcd.
+    ///
+    /// - Throws: The first error of a layer that can't be read, also one that is offline, after all other layers were read. A layer that
+    ///   was open keeps its values; reads give defaults for another one until a later call succeeds.
     public func load() throws(PreferenceError) {
         try resolved.core.load()
     }
 
-    /// Opens the store, as the blocking form does; the task is suspended while backends with a timeout are called, all of them
+    /// Opens the store or catches up, as the blocking form does; the task is suspended while backends with a timeout are called, all of them
     /// at once.
     ///
     ///     try await store.load()
@@ -27,40 +32,16 @@ extension PreferenceStore {
         try await resolved.core.load()
     }
 
-    /// Reads again the values that other processes may have changed, and notifies observers of the differences; opens the store
-    /// unless it is open.
-    ///
-    ///     try store.refresh()
-    ///
-    /// Only stores that aren't notified of external changes need it, such as the system's keyring. Others read what they have yet to be
-    /// notified of: a file that was just written, a change on its way from etcd. Like `load()`, it blocks the thread if a backend waits.
-    ///
-    /// - Throws: The error of the first layer that can't be read, after all other layers were read; the values read before are kept.
-    public func refresh() throws(PreferenceError) {
-        try resolved.core.forEachSource(.refresh) { (source, call) throws(PreferenceError) in try source.refresh(call) }
-    }
-
-    /// Reads the values again, as the blocking form does; the task is suspended while backends with a timeout are called.
-    ///
-    ///     try await store.refresh()
-    ///
-    /// - Throws: The errors of the blocking form, and `unavailable` as `load()` does.
-    public nonisolated(nonsending) func refresh() async throws(PreferenceError) {
-        try await resolved.core.forEachSource(.refresh) { (source, call) throws(PreferenceError) in
-            try source.refresh(call)
-        }
-    }
-
     /// Blocks until everything set so far survives a loss of power.
     ///
     ///     try store.flush()
     ///
     /// Concurrent callers share one sync of the file. In a layered store only the writable layer is flushed. In a task write `try
-    /// await`; a blocking flush of a file inside a task is reported as `misuse`.
+    /// await`.
     ///
     /// - Throws: `notDurable` if that fails; the values that were set can still be read.
     public func flush() throws(PreferenceError) {
-        try resolved.core.layers.writable?.flush(StoreCall(.flush))
+        try resolved.core.layers.writable?.flush(StoreCall())
     }
 
     /// Waits until everything set so far survives a loss of power, as the blocking form does; the task is suspended until then.
@@ -69,7 +50,7 @@ extension PreferenceStore {
     ///
     /// - Throws: `notDurable` if that fails; the values that were set can still be read.
     public nonisolated(nonsending) func flush() async throws(PreferenceError) {
-        try await resolved.core.layers.writable?.flush(suspending: StoreCall(.flush))
+        try await resolved.core.layers.writable?.flush(suspending: StoreCall())
     }
 }
 
@@ -107,23 +88,22 @@ extension StoreCore {
 
     /// Opens all layers on the caller's thread; throws the first error.
     func load(in whole: StoreCall? = nil) throws(PreferenceError) {
-        try forEachSource(.load, in: whole) { (source, call) throws(PreferenceError) in try source.load(call) }
+        try forEachSource(in: whole) { (source, call) throws(PreferenceError) in try source.load(call) }
     }
 
     /// Opens all layers, those with a timeout concurrently while the task is suspended; throws the first error.
     nonisolated(nonsending) func load(in whole: StoreCall? = nil) async throws(PreferenceError) {
-        try await forEachSource(.load, in: whole) { (source, call) throws(PreferenceError) in try source.load(call) }
+        try await forEachSource(in: whole) { (source, call) throws(PreferenceError) in try source.load(call) }
     }
 
     /// Runs `body` for each source, one after another on the caller's thread; one call, and so one deadline, covers them all.
     ///
     /// - Throws: The first error, after all calls have returned.
     fileprivate func forEachSource(
-        _ form: StoreCall.Form,
         in whole: StoreCall? = nil,
         _ body: (Source, StoreCall?) throws(PreferenceError) -> Void
     ) throws(PreferenceError) {
-        let failure = firstFailure(at: attachedLayers.layers.map(\.source), whole ?? beginCall(form), body)
+        let failure = firstFailure(at: attachedLayers.layers.map(\.source), whole ?? beginCall(), body)
         if let failure { throw failure }
     }
 
@@ -131,11 +111,10 @@ extension StoreCore {
     ///
     /// - Throws: The first error, after all calls have returned.
     fileprivate nonisolated(nonsending) func forEachSource(
-        _ form: StoreCall.Form,
         in whole: StoreCall? = nil,
         _ body: @escaping @Sendable (Source, StoreCall?) throws(PreferenceError) -> Void
     ) async throws(PreferenceError) {
-        let call = whole ?? beginCall(form)
+        let call = whole ?? beginCall()
         let sources = attachedLayers.layers.map(\.source)
         var failure = firstFailure(at: sources.filter { $0.timeout == nil }, call, body)
         if let call {
@@ -186,10 +165,10 @@ extension Source {
         return RunningBody.isAlone || backend?.isWritable ?? true
     }
 
-    /// Reads the stored values, and those of the declared names if the backend is queried by name.
+    /// Reads the stored values, again if that was done, and those of the declared names if the backend is queried by name.
     fileprivate func load(_ call: StoreCall?) throws(PreferenceError) {
         defer { noteOpenAttempt() }
-        try open(call)
+        try refresh(call)
         prepareDeclared(call)
     }
 }

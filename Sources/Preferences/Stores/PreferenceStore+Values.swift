@@ -53,7 +53,7 @@ extension PreferenceStore {
         for name: String
     ) async throws(PreferenceError) {
         let core = resolved.core
-        guard let call = core.beginSuspendingCall(.write) else {
+        guard let call = core.beginSuspendingCall() else {
             _ = try core.commit(.one(name, value))
             return
         }
@@ -69,7 +69,7 @@ extension PreferenceStore {
     public func removeAll() {
         let core = resolved.core
         // This finds declared names that have not been read yet.
-        let call = core.beginCall(.removeAll)
+        let call = core.beginCall()
         core.prepareDeclared(call)
         let list = core.preparedLayers(EmptyCollection(), call)
         guard list.writableLayer != nil else { return }

@@ -88,6 +88,15 @@ enum FileStores {
     static func take() -> Bool { registry.take() }
     static func release(inChild: Bool) { registry.release(inChild: inChild) }
 
+    /// Forgets the stores of the parent, whose files get new stores in a child of `fork`.
+    static func startInChild() {
+        let entries = registry.withLock { registry in
+            defer { registry.entries = [] }
+            return registry.entries
+        }
+        withExtendedLifetime(entries) {}
+    }
+
     /// Returns the store of a file.
     static func store(
         at path: String,
@@ -184,7 +193,7 @@ extension PreferenceStore {
     /// - Parameters:
     ///   - url: The file's URL; by convention its name ends in `.jsonl`.
     ///   - durability: The time from which a write survives a loss of power. It always survives the death of the process.
-    ///   - trustsOwner: Whether the file is used regardless of the owners of it, its folder and the links to it; see `trustsOwners`.
+    ///   - trustsOwner: Whether the file is used regardless of the owners of it and its folder; see `trustsOwners`.
     /// - Throws: An error if the file can't be opened or read, or has a newer format.
     public static func file(
         at url: URL,
@@ -199,10 +208,9 @@ extension PreferenceStore {
 
     /// The file that receives the store's writes; `nil` if it isn't stored in a file.
     ///
-    /// The file need not exist yet. If bytes of its path aren't UTF-8, only the percent-encoded forms of the URL have them,
-    /// `absoluteString` and `path(percentEncoded: true)`; `file(at:durability:trustsOwner:)` opens it.
+    /// The file need not exist yet.
     public var location: URL? {
-        (resolved.core.layers.writable?.backend as? FileBackend).map { URL(systemPath: $0.path) }
+        (resolved.core.layers.writable?.backend as? FileBackend).map { URL(filePath: $0.path) }
     }
 }
 
@@ -227,51 +235,13 @@ extension FileBackend {
 }
 
 extension URL {
-    /// Creates the URL of a file, whose path need not be UTF-8.
-    fileprivate init(systemPath path: String) {
-        let encoded = PathText.bytesOfNoText(path).flatMap { bytes in
-            URL(string: "file://" + bytes.map(Self.encoded).joined())
-        }
-        self = encoded ?? URL(filePath: path)
-    }
-
-    private static func encoded(_ byte: UInt8) -> String {
-        switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "/"), UInt8(ascii: "."), UInt8(ascii: "-"),
-            UInt8(ascii: "_"):
-            String(Unicode.Scalar(byte))
-        default: "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16, uppercase: true)
-        }
-    }
-
     /// Returns the path of a file.
     ///
-    /// - Throws: `invalidName` if it isn't a file URL.
-    fileprivate func pathOfFile() throws(PreferenceError) -> String {
-        guard isFileURL else {
-            throw PreferenceError(.invalidName, "\(self) isn't a file URL; use URL(filePath:)")
+    /// - Throws: `invalidName` if it isn't a file URL whose path is UTF-8.
+    func pathOfFile() throws(PreferenceError) -> String {
+        guard isFileURL, !path.isEmpty else {
+            throw PreferenceError(.invalidName, "\(self) isn't a file URL with a path of UTF-8; use URL(filePath:)")
         }
-        return systemPath
-    }
-
-    /// The path of a file, also if its percent-encoded bytes aren't UTF-8, of which Foundation has no path.
-    var systemPath: String {
-        let path = path
-        guard path.isEmpty || PathText.hasEscapes(path) else { return path }
-        var bytes: [UInt8] = []
-        var rest = self.path(percentEncoded: true).utf8[...]
-        while let byte = rest.popFirst() {
-            let digits = rest.prefix(2).compactMap { Character(Unicode.Scalar($0)).hexDigitValue }
-            let decoded = byte == UInt8(ascii: "%") && digits.count == 2 ? UInt8(digits[0] * 16 + digits[1]) : nil
-            // As in Foundation's path, neither the end of a text nor a separator of folders comes from an escape.
-            if let decoded, decoded != 0, decoded != UInt8(ascii: "/") {
-                bytes.append(decoded)
-                rest = rest.dropFirst(2)
-            } else {
-                bytes.append(byte)
-            }
-        }
-        return PathText.string(bytes)
+        return path
     }
 }

@@ -110,27 +110,17 @@ extension PreferenceStore {
     /// On Apple platforms it is `UserDefaults(suiteName:)`, for an app group; elsewhere the file of that name. The same name
     /// gives the same store, however often it is requested.
     ///
-    /// It is for names that the program's source contains: an invalid name traps. For names that users type,
-    /// `suite(validating:)` throws instead.
+    /// It is for names that the program's source contains: an invalid name traps.
     ///
     /// - Precondition: `name` is valid: a folder's name of at most 200 bytes without a leading dot, and on Apple platforms neither
     ///   the program's own bundle identifier nor the global domain.
     public static func suite(_ name: String) -> PreferenceStore {
         do throws(PreferenceError) {
-            return try suite(validating: name)
+            try SuiteLocation.check(name)
+            try SharedStore.checkSuite(name)
         } catch {
             preconditionFailure("\(error)")
         }
-    }
-
-    /// Returns the store of a name as `suite(_:)` does, but throws if the name is invalid: for names that users type.
-    ///
-    ///     let store = try PreferenceStore.suite(validating: name)
-    ///
-    /// - Throws: `invalidName`, for the names with which `suite(_:)` traps.
-    public static func suite(validating name: String) throws(PreferenceError) -> PreferenceStore {
-        try SuiteLocation.check(name)
-        try SharedStore.checkSuite(name)
         return SharedStores.store(.suite(name))
     }
 
@@ -269,7 +259,7 @@ enum TestProcess {
 extension PreferenceStore {
     /// Whether files are used regardless of their owners; `false` by default.
     ///
-    /// A program of root doesn't read what another user could have written, unless that user is root in a user namespace. Set it to
+    /// A program of root, or one with set-user-ID, uses no file and no folder that is neither its own nor root's. Set it to
     /// `true` first thing in a program that works on files of its users, such as one in a container whose folders belong to another
     /// user; a change after the first use of a store over a file traps. `file(at:durability:trustsOwner:)` is for one file.
     public static var trustsOwners: Bool {

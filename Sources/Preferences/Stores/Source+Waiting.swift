@@ -7,9 +7,8 @@ extension Source {
     /// Returns the call, or a new one; throws if it must not block the thread.
     @inline(never)
     func admit(_ call: StoreCall?, _ use: TurnUse) throws(PreferenceError) -> StoreCall {
-        let call = call ?? StoreCall(use == .commit ? .write : .read)
+        let call = call ?? StoreCall()
         try checkThread(of: call)
-        if let issue = firstWait(of: call) { report(issue) }
         return call
     }
 
@@ -58,7 +57,7 @@ extension Source {
         }
         // Only a commit waits for the lock of a file; a read that opens the file waits for as long as that takes.
         guard isSlow || use == .commit else { return nil }
-        return (call ?? (isSlow ? nil : StoreCall(.write))).flatMap(waitDeadline)
+        return (call ?? (isSlow ? nil : StoreCall())).flatMap(waitDeadline)
     }
 
     /// Commits again to a file whose lock another process held for a short time, and waits for what the call has left.
@@ -71,13 +70,11 @@ extension Source {
         after error: PreferenceError
     ) throws(PreferenceError) -> Bool {
         guard error.code == .busy else { throw error }
-        let call = call ?? StoreCall(.write)
+        let call = call ?? StoreCall()
         guard call.blocking != .none else {
             call.end()
             throw error
         }
-        // Reported at the end of the turn.
-        if let issue = firstWait(of: call) { reportFromBackend(issue) }
         // Without a deadline, the call has not waited for anything before.
         let rest = state.withLock { $0.deadline }.map { $0 - .now } ?? file.lockTimeout - file.shortWait
         guard rest > .zero else { throw error }
@@ -131,7 +128,7 @@ extension Source {
         calls?.run { [weak self] in
             guard let self else { return }
             do throws(PreferenceError) {
-                try open(StoreCall(.load, blocking: .libraryThread), isReading: true)
+                try open(StoreCall(blocking: .libraryThread), isReading: true)
             } catch {
                 if error.description != known.description { report(error) }
             }
@@ -147,7 +144,6 @@ extension Source {
         try RunningBody.checkMayWait()
         guard let backend = try backendToFlush else { return }
         try checkThread(of: call)
-        if isSlow || call.form == .flush, let issue = firstWait(of: call) { report(issue) }
         let deadline = isSlow ? deadline(of: call) : nil
         do throws(PreferenceError) { try backend.sync(until: deadline) } catch { throw error.ofFlush(until: deadline) }
     }
@@ -183,56 +179,6 @@ extension PreferenceError {
             .notDurable,
             "the values that were set might not survive a loss of power yet; flush again",
             cause: self
-        )
-    }
-}
-
-// MARK: Waiting inside a task
-
-/// The calls that block their thread on purpose, also inside a task: those of a command that is all that its program does.
-package enum BlockingCalls {
-    @TaskLocal fileprivate static var areMeant = false
-
-    /// Runs `body`, whose calls aren't reported if they wait inside a task.
-    package static func allowed<Result>(in body: () throws -> Result) rethrows -> Result {
-        try $areMeant.withValue(true, operation: body)
-    }
-}
-
-extension Source {
-    /// Returns the issue of a blocking call that has to wait for this source inside a task, once for each form of call.
-    ///
-    /// Swift chooses the blocking form in a closure without `await`, such as that of `Task { try store.flush() }`. The thread that
-    /// it then blocks is one of the few that run all tasks. A file is waited for only if it is synced or another process holds its
-    /// lock.
-    func firstWait(of call: StoreCall) -> PreferenceError? {
-        guard call.blocking == .callersThread, timeout != nil, withUnsafeCurrentTask(body: { $0 != nil }),
-            !BlockingCalls.areMeant,
-            state.withLock({ $0.reportedWaits.insert(call.form).inserted })
-        else { return nil }
-        return PreferenceError(waitingInTask: call.form)
-    }
-}
-
-extension PreferenceError {
-    fileprivate init(waitingInTask form: StoreCall.Form) {
-        let (call, suspending) =
-            switch form {
-            case .read: ("read", "try await load() before it")
-            case .write: ("write", "try await write(_:)")
-            case .removeAll: ("removeAll()", "try await transaction(_:)")
-            case .update: ("update(_:)", "try await update(_:)")
-            case .transaction: ("transaction(_:)", "try await transaction(_:)")
-            case .apply: ("apply()", "try await apply()")
-            case .load: ("load()", "try await load()")
-            case .refresh: ("refresh()", "try await refresh()")
-            case .flush: ("flush()", "try await flush()")
-            case .migrate: ("migrate(to:steps:)", "try await migrate(to:steps:)")
-            }
-        self.init(
-            .misuse,
-            "a blocking \(call) waits inside a task, on a thread that other tasks need; use \(suspending), which suspends the task. "
-                + "This is reported once"
         )
     }
 }

@@ -47,6 +47,8 @@ package final class Source: Sendable {
     /// The number of the source in the order of creation.
     let id = Source.count.wrappingAdd(1, ordering: .relaxed).newValue
     private static let count = Atomic<UInt64>(0)
+    /// The number of forks that had led to the process when it created the source.
+    private let forks = durable_file_fork_count()
     /// Whether a `fork` has claimed the turn; used by the thread that forks.
     nonisolated(unsafe) var isTurnForked = false
 
@@ -362,6 +364,13 @@ extension Source {
 
     private func claim(for call: StoreCall?, _ use: TurnUse) throws(PreferenceError) {
         let (thread, forks) = (ThreadIdentity.current, durable_file_fork_count())
+        if forks != self.forks, use == .commit {
+            throw PreferenceError(
+                .misuse,
+                "the store was created by the parent of this process, which fork has started; nothing was changed. "
+                    + "Use it first in the child, or start a program by exec"
+            )
+        }
         switch state.withLock({ $0.turn.claim(by: thread, in: forks, orWait: nil) }) {
         case .granted: return
         case .busy, .waiting: try waitForTurn(call, use)

@@ -16,8 +16,6 @@ struct SourceState {
     /// The deadline of the call that is using the backend.
     var deadline: ContinuousClock.Instant?
     private var queues: (calls: CallQueue?, syncs: CallQueue?) = (nil, nil)
-    /// The forms of the blocking calls that had to wait inside a task, which is reported once for each form.
-    var reportedWaits: Set<StoreCall.Form> = []
     private var isReported = false
     private var hasScopes = false
     /// The handlers that were notified of unreadable values, by the values' names, until these change.

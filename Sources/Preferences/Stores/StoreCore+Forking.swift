@@ -77,6 +77,7 @@ final class SharedLocks: ForkParticipant {
 
     func startInChild(isWhole: Bool) -> [WorkerQueue.Job] {
         IssueReporter.forgetThreads()
+        FileStores.startInChild()
         return []
     }
 }

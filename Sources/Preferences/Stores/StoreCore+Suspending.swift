@@ -5,16 +5,16 @@ internal import Synchronization
 
 extension StoreCore {
     /// Returns a call that begins now, or nil if no source has a timeout.
-    func beginCall(_ form: StoreCall.Form) -> StoreCall? { attachedLayers.waitingSource == nil ? nil : StoreCall(form) }
+    func beginCall() -> StoreCall? { attachedLayers.waitingSource == nil ? nil : StoreCall() }
 
     /// Returns a new call of a task, or nil if the task need not suspend because no source with a timeout is involved.
-    func beginSuspendingCall(_ form: StoreCall.Form) -> StoreCall? {
+    func beginSuspendingCall() -> StoreCall? {
         let list = newest.attachedLayers
         guard list.waitingSource != nil else { return nil }
         let isPrepared =
             list.isPrepared.load(ordering: .acquiring)
             && list.layers.allSatisfy { !$0.isManaged || $0.source.timeout == nil || $0.source.isOpen }
-        return isPrepared && list.writable?.timeout == nil ? nil : StoreCall(form)
+        return isPrepared && list.writable?.timeout == nil ? nil : StoreCall()
     }
 
     /// Runs a blocking part of a task's call on a thread of the library, in the task's isolation scope.
@@ -31,7 +31,7 @@ extension StoreCore {
         let isFile = !source.isSlow
         return try await calls.perform(until: deadline, late: source.lateError) {
             [isolation = PreferenceIsolation.current] (isFirst) throws(PreferenceError) in
-            let call = isFile && isFirst ? StoreCall(call.form, blocking: .libraryThread) : call
+            let call = isFile && isFirst ? StoreCall(blocking: .libraryThread) : call
             return try isolation.run { () throws(PreferenceError) in try body(call) }
         }
     }

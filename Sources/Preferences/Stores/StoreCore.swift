@@ -126,7 +126,7 @@ package final class StoreCore: Sendable {
         for changes: ValueChanges,
         _ call: StoreCall?
     ) throws(PreferenceError) -> (LayerList, StoreCall?) {
-        let call = call ?? beginCall(.write)
+        let call = call ?? beginCall()
         try checkThread(of: call)
         let list =
             switch changes {

@@ -35,8 +35,6 @@ struct StoreState {
     private(set) var formerNameDeclarations = 0
     /// The same number when they were checked last.
     private var checkedDeclarations = 0
-    /// Whether the store shares a source with one whose preferences have former names.
-    var sharesSource = false
     /// Whether the store replaces another one, where its preferences are declared, too.
     var isReplacement = false
     /// The stores that replace this one.
@@ -243,7 +241,7 @@ extension StoreState {
     mutating func declare(_ name: String) -> (PreferenceNode, removed: [PreferenceNode], mustCheck: Bool) {
         let removed = nodes.count >= nodeLimit ? removeUnused() : []
         let node = nodes.node(of: name)
-        return (node, removed, (!formerNames.isEmpty || sharesSource) && mustCheckFormerNames(with: node, of: name))
+        return (node, removed, !formerNames.isEmpty && mustCheckFormerNames(with: node, of: name))
     }
 
     /// Removes unused names, as a program leaves behind that generates names; runs each time their number has doubled.
@@ -346,7 +344,7 @@ extension StoreState {
     private mutating func mustCheckFormerNames(with node: PreferenceNode, of name: String) -> Bool {
         guard !isReplacement, !node.isDeclared else { return false }
         let other = formerNames.preference(storedAs: name)
-        guard other != nil || sharesSource || !formerNames.uncheckedPreferences(storedAs: name).isEmpty else {
+        guard other != nil || !formerNames.uncheckedPreferences(storedAs: name).isEmpty else {
             return false
         }
         if let other { nodes[other]?.invalidate() }

@@ -212,7 +212,7 @@ enum CurrentProcess {
     /// Returns an environment variable, or nil if it isn't set or if the program runs with more rights than its caller
     /// (set-user-ID): the caller must not choose where such a program writes.
     static func variable(_ name: String) -> String? {
-        trustedVariable(name).map { PathText.string($0) }
+        trustedVariable(name).map { String(cString: $0) }
     }
 
     /// Returns the user's home folder in the user database.
@@ -223,19 +223,19 @@ enum CurrentProcess {
         guard getpwuid_r(geteuid(), &entry, &buffer, buffer.count, &found) == 0, found != nil, let folder = entry.pw_dir
         else { return nil }
         // The string is in the buffer.
-        return withExtendedLifetime(buffer) { PathText.string(folder) }
+        return withExtendedLifetime(buffer) { String(cString: folder) }
     }
 
     /// Returns whether a file exists and the program may read it.
-    static func canRead(_ path: String) -> Bool { path.withPath { faccessat(AT_FDCWD, $0, R_OK, AT_EACCESS) } == 0 }
+    static func canRead(_ path: String) -> Bool { path.withCString { faccessat(AT_FDCWD, $0, R_OK, AT_EACCESS) } == 0 }
 
     /// Returns whether the program may create a file and its missing folders: in the nearest folder that exists.
     static func canCreate(_ path: String) -> Bool {
         var parts = LogPath.parts(of: path).dropLast()
         while true {
             let folder = "/" + parts.joined(separator: "/")
-            if folder.withPath({ faccessat(AT_FDCWD, $0, F_OK, AT_EACCESS) }) == 0 {
-                return folder.withPath { faccessat(AT_FDCWD, $0, W_OK | X_OK, AT_EACCESS) } == 0
+            if folder.withCString({ faccessat(AT_FDCWD, $0, F_OK, AT_EACCESS) }) == 0 {
+                return folder.withCString { faccessat(AT_FDCWD, $0, W_OK | X_OK, AT_EACCESS) } == 0
             }
             guard parts.popLast() != nil else { return false }
         }
@@ -275,10 +275,14 @@ extension CurrentProcess {
 extension CurrentProcess {
     static func trustedVariable(_ name: String) -> UnsafePointer<CChar>? { durable_file_trusted_variable(name) }
 
+    /// Returns the path of the program's file; nil if that is a dynamic loader, which many programs may be started with.
     static func executablePath() -> String? {
         do {
             let path = try SystemFileSystem().target(ofLinkAt: "/proc/self/exe")
-            return isLoader(path) ? ProgramFile.path() : ProgramFile.withoutMark(path)
+            // The mark that the kernel gives a program that was replaced while it runs (proc(5)).
+            let mark = " (deleted)"
+            if path.hasSuffix(mark) { return String(path.dropLast(mark.count)) }
+            return isLoader(path) ? nil : path
         } catch {
             // If /proc is missing, as in some containers, use the path by which the program was started.
             return CommandLine.arguments.first

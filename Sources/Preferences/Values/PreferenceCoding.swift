@@ -224,48 +224,6 @@ extension PreferenceCoding {
     }
 }
 
-extension PreferenceCoding
-where Value: RawRepresentable & Sendable, Value.RawValue: PreferenceValue & Hashable {
-    /// Returns the coding that stores the raw value and also reads former raw values.
-    ///
-    ///     @Preference("theme", coding: .rawValue(aliases: ["night": .dark])) var theme = Theme.system
-    ///
-    /// The next write stores the new raw value; reading never writes.
-    ///
-    /// - Parameter aliases: The values of former raw values.
-    public static func rawValue(aliases: [Value.RawValue: Value]) -> PreferenceCoding {
-        PreferenceCoding(withLegacyForms: aliasIdentifier(aliases)) { value in
-            try value.rawValue.storedValue()
-        } decode: { stored in
-            if let value = aliases[try Value.RawValue(storedValue: stored)] { return value }
-            return try Value(storedRawValue: stored)
-        }
-    }
-}
-
-extension PreferenceCoding
-where
-    Value: _OptionalPreferenceValue & Sendable, Value.Wrapped: RawRepresentable & Sendable,
-    Value.Wrapped.RawValue: PreferenceValue & Hashable
-{
-    /// Returns the coding that stores the raw value, and nothing for `nil`, and also reads former raw values.
-    ///
-    /// - Parameter aliases: The values of former raw values.
-    public static func rawValue(aliases: [Value.Wrapped.RawValue: Value.Wrapped]) -> PreferenceCoding {
-        PreferenceCoding(withLegacyForms: aliasIdentifier(aliases)) { value in
-            try value.wrapped?.rawValue.storedValue()
-        } decode: { stored in
-            if let value = aliases[try Value.Wrapped.RawValue(storedValue: stored)] { return Value(value) }
-            return Value(try Value.Wrapped(storedRawValue: stored))
-        }
-    }
-}
-
-/// Returns an identifier that contains the aliases, because codings with different aliases must not share a decoded value.
-private func aliasIdentifier<Raw: Hashable, Value: RawRepresentable>(_ aliases: [Raw: Value]) -> String {
-    "rawValue " + aliases.map { "\($0)=\($1.rawValue)" }.sortedByBytes.joined(separator: ",")
-}
-
 #if canImport(Darwin)
 extension PreferenceCoding where Value: NSObject & NSSecureCoding & Sendable {
     /// The coding that stores an object as a secure keyed archive in data.

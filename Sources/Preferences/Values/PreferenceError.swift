@@ -109,8 +109,7 @@ public struct PreferenceError: Error, Sendable {
     ) {
         self.code = code
         self.name = name
-        // A path in it may have characters that stand for bytes.
-        self.message = message.withShownPaths
+        self.message = message
         self.codingPath = codingPath
         self.cause = cause
     }

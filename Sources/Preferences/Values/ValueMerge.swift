@@ -168,7 +168,7 @@ package struct ValueMerge {
         at path: [String],
         isPart: Bool
     ) -> [PropertyListValue]? {
-        guard let places = places(of: base, in: stored, at: path) else { return nil }
+        guard let (places, known) = places(of: base, in: stored, at: path) else { return nil }
         let origins = origins(of: new, in: base)
         var merged: [(place: Int?, value: PropertyListValue)] = []
         for (value, origin) in zip(new, origins) {
@@ -179,17 +179,24 @@ package struct ValueMerge {
             let path = path + [place.description]
             merged.append((place, self.merged(value, base[origin], stored[place], at: path, isPart: isPart)))
         }
-        return inserting(stored, lackedBy: Set(places.compactMap(\.self)), into: merged)
+        return inserting(stored, lackedBy: Set(known), into: merged)
     }
 
-    /// Returns the indices in `stored` of the elements of `base`, nil for those that it lacks, or nil if they aren't known.
-    private func places(of base: [PropertyListValue], in stored: [PropertyListValue], at path: [String]) -> [Int?]? {
+    /// Returns the indices in `stored` of the elements of `base`, nil for those that it lacks or whose place isn't certain, and of all
+    /// elements that `base` has, or nil if they aren't known.
+    private func places(
+        of base: [PropertyListValue],
+        in stored: [PropertyListValue],
+        at path: [String]
+    ) -> (places: [Int?], known: [Int])? {
         let readable = readable(stored.indices, at: path)
         let (places, others) = matches(of: base, among: readable, in: stored, at: path)
-        guard !isBaseOther, places.contains(nil) else { return places }
+        guard !isBaseOther, places.contains(nil) else { return (places, places.compactMap(\.self)) }
         guard readable.count == base.count else { return nil }
+        // The elements of a set have no position.
+        if !unordered.isEmpty, unordered[spelled(path)] != nil { return (places, readable) }
         var next = others.makeIterator()
-        return places.map { $0 ?? next.next() }
+        return (places.map { $0 ?? next.next() }, readable)
     }
 
     /// Returns those of the indices of a list whose elements could be decoded.
@@ -213,21 +220,11 @@ package struct ValueMerge {
         // The elements of a set may be stored in another order, and a type may leave some out itself.
         var left = Places(readable.map { (stored[$0], $0) })
         var places = base.map { left.next(of: $0) }
-        func match(
-            _ key: (PropertyListValue) -> PropertyListValue?,
-            _ storedKey: (PropertyListValue) -> PropertyListValue?
-        ) {
-            var keyed = Places(left.all.compactMap { place in storedKey(stored[place]).map { ($0, place) } })
-            for index in base.indices where places[index] == nil {
-                guard let key = key(base[index]), let place = keyed.next(of: key) else { continue }
-                places[index] = place
-                left.remove(place, of: stored[place])
-            }
-        }
-        match(\.identity, \.identity)
-        // What the program knows of an element is in the stored one; those of which it knows most come first.
-        for keys in Set(base.compactMap(\.keys)).sorted(by: { $0.count > $1.count }) {
-            match({ $0.keys == keys ? $0 : nil }, { $0.only(keys) })
+        var identified = Places(left.all.compactMap { place in stored[place].identity.map { ($0, place) } })
+        for index in base.indices where places[index] == nil {
+            guard let identity = base[index].identity, let place = identified.next(of: identity) else { continue }
+            places[index] = place
+            left.remove(place, of: stored[place])
         }
         return (places, left.all)
     }
@@ -342,15 +339,5 @@ extension PropertyListValue {
         case .dictionary, .array: true
         default: false
         }
-    }
-
-    /// The keys of a dictionary.
-    fileprivate var keys: Set<String>? {
-        if case .dictionary(let members) = self { Set(members.keys) } else { nil }
-    }
-
-    /// The members of a dictionary under the given keys.
-    fileprivate func only(_ keys: Set<String>) -> PropertyListValue? {
-        if case .dictionary(let members) = self { .dictionary(members.filter { keys.contains($0.key) }) } else { nil }
     }
 }

@@ -59,7 +59,7 @@ public final class PreferenceDraft: Sendable {
         guard let backend else { return }
         let attempt = backend.beginApplying(core: store.core)
         do {
-            try original.resolved.core.transact(.apply) { try backend.store(in: &$0, attempt, checkedBy: store.core) }
+            try original.resolved.core.transact { try backend.store(in: &$0, attempt, checkedBy: store.core) }
         } catch {
             backend.end(attempt, isApplied: false)
             throw PreferenceError(.unencodable, from: error)
@@ -74,7 +74,7 @@ public final class PreferenceDraft: Sendable {
         guard let backend else { return }
         let attempt = backend.beginApplying(core: store.core)
         do {
-            try await original.resolved.core.transactSuspending(.apply) {
+            try await original.resolved.core.transactSuspending {
                 try backend.store(in: &$0, attempt, checkedBy: store.core)
             }
         } catch {
@@ -153,7 +153,7 @@ private final class DraftBackend: PreferenceBackend {
         }
     }
 
-    func catchUp() throws(PreferenceError) { try own.refresh() }
+    func catchUp() throws(PreferenceError) { try own.load() }
 
     func values(for names: Set<String>) -> [String: PropertyListValue] {
         _ = own.core.preparedLayers(names)

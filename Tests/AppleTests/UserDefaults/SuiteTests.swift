@@ -56,7 +56,7 @@ struct SuiteTests {
 
     @Test
     func globalDomainCannotBeASuite() {
-        #expect(throws: PreferenceError.self) { try PreferenceStore.suite(validating: UserDefaults.globalDomain) }
+        #expect(throws: PreferenceError.self) { try SharedStore.checkSuite(UserDefaults.globalDomain) }
     }
 
     @Test

@@ -71,14 +71,13 @@ func useServices(_ url: URL) {
 
 // Without `await`, as in `App.init()`, these block.
 func start(_ preferences: Preferences, _ store: PreferenceStore) throws {
-    func load() throws(PreferenceError) -> Int {
+    func load() throws(PreferenceError) {
         try store.load()
-        try store.refresh()
         try store.flush()
-        return try preferences.$count.load()
     }
     let change = try store.migrate(to: 1, steps: [.init(1) { $0["raw"] = nil }], dryRun: true)
-    _ = (change as PreferenceStoreChange, try load())
+    _ = change as PreferenceStoreChange
+    try load()
     try store.migrate(to: 1, steps: [])
 }
 
@@ -118,9 +117,7 @@ func startRight(_ preferences: Preferences, _ store: PreferenceStore) throws {
 // With `await`, the same names suspend the task.
 func startInTask(_ preferences: Preferences, _ store: PreferenceStore) async throws {
     try await store.load()
-    try await store.refresh()
     try await store.flush()
-    _ = try await preferences.$count.load() as Int
     try await store.migrate(to: 1, steps: [])
     try await store.draft().apply()
 }
@@ -154,12 +151,10 @@ func caught(_ preferences: Preferences) throws {
     }
 }
 
-// Data of older versions is migrated in one call, from either side.
+// Data of older versions is migrated in one call.
 func move(_ preferences: Preferences, from old: Preference<Int>) async throws {
     preferences.$count.migrate(from: old)
-    old.migrate(to: preferences.$count)
     preferences.$theme.migrate(from: old) { $0 == 0 ? "light" : "dark" }
-    old.migrate(to: preferences.$theme) { "\($0)" }
     try await old.store.migrate(to: 1, steps: [.init(1) { transaction in transaction["raw"] = nil }])
 }
 

@@ -9,96 +9,6 @@ nonisolated struct Frame: Codable { var x = 0 }
 struct Player: PreferenceGroup { @Preference("x") var x = 5 }
 nonisolated let player = Player()
 
-// The order is name, default, coding, options, store.
-
-struct Order: PreferenceGroup {
-    @Preference("a", .secret, coding: .json) var a = Frame()  // error: the order is name, coding, options, store
-    // error: the order is name, default, coding, options, store
-    @Preference("b", .secret, coding: .json) var b: Frame?
-    @Preference("c", in: .standard, .secret) var c = 5  // error: the order is name, coding, options, store
-    // error: the order is name, default, coding, options, store
-    @Preference("d", in: .standard, .secret, .title("D")) var d: Int?
-    // error: the order is name, coding, options, store
-    @Preference("e", in: .standard, coding: .json) var e = Frame()
-    // error: the order is name, default, coding, options, store
-    @Preference("f", in: .standard, coding: .json) var f: Frame?
-    // error: the order is name, coding, options, store
-    @Preference("g", .secret, in: .standard, coding: .json) var g = Frame()
-    // error: the order is name, default, coding, options, store
-    @Preference("h", in: .standard, .secret, coding: .json) var h: Frame?
-    // error: cannot convert value of type 'String' to expected argument type 'PreferenceOption<Int>'
-    @Preference(.secret, "i") var i = 5
-    // error: incorrect argument labels in call (have 'wrappedValue:in:_:', expected 'wrappedValue:_:_:in:')
-    @Preference(in: .standard, "j") var j = 5
-    // error: the order is name, coding, options, store
-    @Preference("k", .range(0...10), coding: .json, .secret) var k = 5
-}
-
-struct PlainOrder: PreferenceGroup {
-    let a = Preference("a", .range(0...10), default: 5)  // error: the order is name, default, coding, options, store
-    // error: the order is name, default, coding, options, store
-    let b = Preference("b", .secret, .title("B"), default: Theme.light)
-    // error: the order is name, default, coding, options, store
-    let c = Preference("c", .secret, default: Frame(), coding: .json)
-    // error: the order is name, default, coding, options, store
-    let d = Preference("d", default: Frame(), .secret, coding: .json)
-    // error: the order is name, default, coding, options, store
-    let e = Preference("e", .secret, default: 5, in: .standard)
-    // error: the order is name, default, coding, options, store
-    let f = Preference("f", default: 5, in: .standard, .secret)
-    // error: the order is name, default, coding, options, store
-    let g = Preference("g", default: Frame(), in: .standard, coding: .json)
-    let h = Preference("h", in: .standard, default: 5)  // error: the order is name, default, coding, options, store
-    let i = Preference("i", coding: .json, default: 5)  // error: the order is name, default, coding, options, store
-    // error: the order is name, default, coding, options, store
-    let j = Preference("j", .secret, coding: .json, default: 5)
-    // error: the order is name, default, coding, options, store
-    let k = Preference<Int?>("k", in: .standard, .secret)
-    // error: the order is name, default, coding, options, store
-    let l = Preference<Frame?>("l", .secret, coding: .json)
-    // error: the order is name, default, coding, options, store
-    let m = Preference<Frame?>("m", in: .standard, coding: .json)
-    // error: the order is name, default, coding, options, store
-    let n = Preference("n", .check { $0 > 5 }, default: 5)
-    // error: cannot convert value of type 'String' to expected argument type 'PreferenceOption<Int>'
-    let o = Preference(default: 5, "o")
-}
-
-// The labels of an earlier version are options.
-
-struct Labels: PreferenceGroup {
-    @Preference("a", isSecret: true) var a = "text"  // error: a description and a secret are options
-    @Preference("b", isSecret: true) var b: String?  // error: a description and a secret are options
-    @Preference("c", description: "C") var c = Theme.light  // error: a description and a secret are options
-    @Preference("d", description: "D") var d: Theme?  // error: a description and a secret are options
-    // error: a description and a secret are options
-    @Preference("e", description: "E", isSecret: true) var e = Frame()
-    @Preference("f", in: .standard, isSecret: true) var f: Frame?  // error: a description and a secret are options
-    // error: a description and a secret are options
-    @Preference("g", coding: .json, description: "G") var g = Frame()
-    // error: a description and a secret are options
-    @Preference("h", in: .standard, coding: .json, description: "H", isSecret: false) var h = Frame()
-    // error: a description and a secret are options
-    @Preference("i", .range(0...10), in: .standard, description: "I") var i = 5
-    // error: a description and a secret are options
-    @Preference("j", coding: .json, .range(0...10), isSecret: true) var j: Int?
-    @Preference("k", .check { $0 > 5 }, isSecret: true) var k = 5  // error: a description and a secret are options
-    // error: extraneous argument label 'range:' in call | cannot convert value of type 'ClosedRange<Int>' to expected argument type 'PreferenceOption<Int>'
-    @Preference("l", range: 0...10) var l = 5
-    // error: cannot convert value of type 'String' to expected argument type 'PreferenceOption<Int>' | extraneous argument label 'title:' in call
-    @Preference("m", title: "M") var m = 5
-    let n = Preference("n", default: "text", isSecret: true)  // error: a description and a secret are options
-    let o = Preference("o", default: Theme.light, description: "O")  // error: a description and a secret are options
-    // error: a description and a secret are options
-    let p = Preference("p", .range(0...10), default: 5, in: .standard, coding: .json, description: "P", isSecret: true)
-    // error: a description and a secret are options
-    let q = Preference("q", default: 5, .range(0...10), description: "Q")
-    let r = Preference<String?>("r", isSecret: true)  // error: a description and a secret are options
-    let s = Preference<Theme?>("s", description: "S")  // error: a description and a secret are options
-    // error: a description and a secret are options
-    let t = Preference<Int?>("t", .range(0...9), in: .standard, coding: .json, isSecret: true)
-}
-
 // A preference has a name.
 
 struct Names: PreferenceGroup {
@@ -186,11 +96,8 @@ struct Views {
     @Preference(Player()) var b  // error: a property is one preference
     @Preference(Player.self) var c  // error: type 'Player.Type' cannot conform to 'PreferenceGroup'
     @Preference(player.x) var d  // error: cannot convert value of type 'Int' to expected argument type 'String'
-    // error: cannot infer key path type from context; consider explicitly specifying a root type
+    // error: cannot infer key path type from context; consider explicitly specifying a root type | cannot convert value of type 'KeyPath<Root, Value>' to expected argument type 'String'
     @Preference(\.x) var e
-    @Preference(\Player.x) var f  // error: '@Preference' takes a name or a preference
-    @Preference(\Player.$x) var g  // error: '@Preference' takes a name or a preference
-    @Preference(player.$x) var h = 5  // error: a preference that is declared elsewhere has its default there
     // error: cannot convert value of type 'Preference<Int>' to expected argument type 'Preference<String>'
     @Preference(player.$x) var i: String
 }

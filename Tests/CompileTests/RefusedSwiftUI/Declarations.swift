@@ -16,25 +16,6 @@ struct PlayerPreferences: PreferenceGroup {
 
 nonisolated let player = PlayerPreferences()
 
-struct Order: View {
-    @PreferenceState("a", .secret, coding: .json) var a = Frame()  // error: the order is name, coding, options, store
-    @PreferenceState("b", .secret, coding: .json) var b: Frame?  // error: the order is name, coding, options, store
-    @PreferenceState("c", in: .standard, .secret) var c = 5  // error: the order is name, coding, options, store
-    // error: the order is name, coding, options, store
-    @PreferenceState("d", in: .standard, .secret, .title("D")) var d: Int?
-    // error: the order is name, coding, options, store
-    @PreferenceState("e", in: .standard, coding: .json) var e = Frame()
-    // error: the order is name, coding, options, store
-    @PreferenceState("f", in: .standard, coding: .json) var f: Frame?
-    @PreferenceState("g", isSecret: true) var g = "text"  // error: a description and a secret are options
-    @PreferenceState("h", description: "H") var h: String?  // error: a description and a secret are options
-    // error: a description and a secret are options
-    @PreferenceState("i", .range(0...10), in: .standard, coding: .json, description: "I", isSecret: true) var i = 5
-    // error: a description and a secret are options
-    @PreferenceState("j", coding: .json, .check { $0 > 5 }, isSecret: true) var j: Int?
-    var body: some View { EmptyView() }
-}
-
 struct Names: View {
     @PreferenceState var a = 5  // error: a preference needs a name
     @PreferenceState() var b = Theme.light  // error: a preference needs a name
@@ -96,10 +77,7 @@ struct Declared: View {
     @PreferenceState(player.volume) var d
     // error: cannot convert value of type 'Preference<Double>' to expected argument type 'Preference<Int>'
     @PreferenceState(player.$volume) var e: Int
-    // error: a preference that is declared elsewhere has its default there
-    @PreferenceState(player.$volume) var f = 0.5
-    @PreferenceState(\PlayerPreferences.volume) var g  // error: the key path leads to the preference, with '$'
-    // error: cannot infer key path type from context; consider explicitly specifying a root type
+    // error: cannot infer key path type from context; consider explicitly specifying a root type | generic parameter 'Value' could not be inferred
     @PreferenceState(\.$volume) var h
     var body: some View { EmptyView() }
 }

@@ -88,46 +88,6 @@ struct DiagnosticTests {
             ]
         ),
         (
-            "    @Rule(.range(0...10)) public var volume = 5",
-            "'@Rule' is an option now: write '@Options(.range(0...10))'", "@Rule",
-            [("write '@Options(.range(0...10))'", "    @Options(.range(0...10)) public var volume = 5")]
-        ),
-        (
-            "    @Secret var token: String?", "'@Secret' is an option now: write '@Options(.secret)'", "@Secret",
-            [("write '@Options(.secret)'", "    @Options(.secret) var token: String?")]
-        ),
-        (
-            "    @Key(\"b\", migratingFrom: \"a\", \"c\") var volume = 5",
-            "'migratingFrom:' is an option now: write '@Options(.formerly(\"a\", \"c\"))'", "@Key",
-            [
-                (
-                    "write '@Options(.formerly(\"a\", \"c\"))'",
-                    "    @Key(\"b\") @Options(.formerly(\"a\", \"c\")) var volume = 5"
-                )
-            ]
-        ),
-        (
-            "    @Secret\n    @Key(\"b\", migratingFrom: \"a\")\n    @Options(.length(1...)) @Rule(.check(isAllowed)) var text = \"\"",
-            "'@Secret' and 'migratingFrom:' and '@Rule' are options now: write '@Options(.secret, .formerly(\"a\"), .length(1...), "
-                + ".check(isAllowed))'", "@Secret",
-            [
-                (
-                    "write '@Options(.secret, .formerly(\"a\"), .length(1...), .check(isAllowed))'",
-                    "    @Options(.secret, .formerly(\"a\"), .length(1...), .check(isAllowed))\n    @Key(\"b\") var text = \"\""
-                )
-            ]
-        ),
-        (
-            "    @Rule(\n        .check { $0 > 1 }\n    )\n    @Secret\n    var volume = 5",
-            "'@Rule' and '@Secret' are options now: write '@Options(.check { $0 > 1 }, .secret)'", "@Rule",
-            [
-                (
-                    "write '@Options(.check { $0 > 1 }, .secret)'",
-                    "    @Options(.check { $0 > 1 }, .secret)\n    var volume = 5"
-                )
-            ]
-        ),
-        (
             "    @Transient @Key(\"b\") var volume = 5",
             "a property with '@Transient' is not stored, so it can't have a key or options",
             "@Transient", [("remove '@Key'", "    @Transient var volume = 5")]

@@ -168,55 +168,6 @@ struct FormerNameOwnershipTests {
 
     // MARK: Several stores over one source
 
-    /// The relations of a store with a former name and of one with a preference of that name, over one source.
-    enum Relation: CaseIterable {
-        case layerAboveItsBase, scopeAndRoot, rootAndScope, readOnlyView
-    }
-
-    @Test(arguments: Relation.allCases, [true, false])
-    func nameOfAnotherStoresPreferenceIsIgnored(relation: Relation, isDeclaredFirst: Bool) {
-        let base = PreferenceStore.inMemory(["a.vol": 9, "vol": 9])
-        let (store, other, prefix, name) =
-            switch relation {
-            case .layerAboveItsBase: (PreferenceStore.layered([.arguments([]), base]), base, "", "vol")
-            case .scopeAndRoot: (base.scoped(prefix: "a."), base, "", "a.vol")
-            case .rootAndScope: (base, base.scoped(prefix: "a."), "a.", "vol")
-            case .readOnlyView: (base, base.readOnly(), "", "vol")
-            }
-        record(base)
-        record(store)
-        let declare = { Preference("\(prefix)volume", default: 5, .formerly("\(prefix)vol"), in: store) }
-        var volume = isDeclaredFirst ? nil : declare()
-        #expect(volume.map { $0.value == 9 } ?? true)
-        let vol = Preference(name, default: 0, in: other)
-        if !isDeclaredFirst || relation != .layerAboveItsBase { same(vol.value, 9) }
-        volume = volume ?? declare()
-        same(volume?.value, 5)
-        volume?.value = 6
-        #expect(vol.value == 9 && volume?.value == 6)
-        let again = declare()
-        again.reset()
-        #expect(vol.value == 9 && again.value == 5)
-        same(issues.elements.map(\.code), [.misuse])
-        for store in [store, other] {
-            let isAttached = store.core.layers.isAttached.load(ordering: .acquiring)
-            #expect(isAttached, "the next use checks nothing again")
-        }
-    }
-
-    @Test
-    func oneOfTwoStoresHasTheFormerName() {
-        let base = PreferenceStore.inMemory(["old": 9])
-        let layered = PreferenceStore.layered([.arguments([]), base])
-        record(layered)
-        base.issueHandler = { Issue.record($0) }
-        let first = Preference("a", default: 5, .formerly("old"), in: base)
-        same(first.value, 9)
-        let second = Preference("b", default: 5, .formerly("old"), in: layered)
-        #expect(second.value == 5 && first.value == 9)
-        same(issues.elements.map(\.name), ["b"])
-    }
-
     @Test
     func samePreferenceInTwoStoresKeepsItsFormerName() {
         let base = PreferenceStore.inMemory(["vol": 3])

@@ -69,7 +69,7 @@ struct FormerNameTests {
             issues.elements.first?.message,
             "the value is used under the former name \"APP_LOUDNESS\" (environment layer); rename it to \"APP_VOLUME\""
         )
-        #expect(store.reportUnknownNames(for: player).isEmpty)
+        #expect(player.problems.allSatisfy { $0.code != .invalidName })
     }
 
     @Test
@@ -166,11 +166,9 @@ struct FormerNameTests {
     @Test
     func unknownNameSuggestsNone() {
         let store = PreferenceStore.layered([.arguments(["--vool", "3", "--volum", "3"]), .inMemory()])
-        let issues = Recorder<PreferenceError>()
-        store.issueHandler = { issues.record($0) }
-        same(store.reportUnknownNames(for: Player(in: store)), ["volum", "vool"])
-        same(issues.elements.map { $0.message.contains("did you mean \"volume\"?") }, [true, false])
-        #expect(issues.elements.allSatisfy { !$0.message.contains("\"vol\"") })
+        let messages = Player(in: store).problems.map(\.message)
+        same(messages.map { $0.contains("did you mean \"volume\"?") }, [true, false])
+        #expect(messages.allSatisfy { !$0.contains("\"vol\"") })
     }
 
     // MARK: Writing

@@ -153,7 +153,6 @@ struct OptionTests {
         let uses: [(name: String, use: (Preference<Int>) async throws -> Void)] = [
             ("value", { _ = $0.value }),
             ("read", { _ = try $0.read() }),
-            ("load", { _ = try await $0.load() }),
             ("update", { try await $0.update { $0 += 1 } }),
             ("transaction", { volume in try await volume.store.transaction { $0[volume] += 1 } }),
             ("observe", { _ = $0.observe(includingCurrent: true) { _ in } }),

@@ -129,6 +129,23 @@ struct ProblemTests {
     }
 
     @Test
+    func formerNameOfAnotherStoresPreferenceIsAProblem() {
+        struct Stores: PreferenceGroup {
+            static let base = PreferenceStore.inMemory()
+            @Preference("a.vol", in: base) var vol = 0
+            @Preference("volume", .formerly("old", "vol"), in: base.scoped(prefix: "a.")) var volume = 5
+            @Preference("a.volume", .formerly("a.old"), in: base) var same = 5
+        }
+        same(
+            Stores().problems.map(\.message),
+            [
+                "the former name \"vol\" is that of the preference \"a.vol\" in another store, whose value a write would remove; "
+                    + "remove one of the two"
+            ]
+        )
+    }
+
+    @Test
     func unknownNamesOfTextLayersAreProblems() throws {
         let store = PreferenceStore.layered([
             .arguments(["--prot=80", "--other=1"]), .environment(["APP_MODUS": "x", "APP_SERVER": "b"], prefix: "APP"),
@@ -151,7 +168,7 @@ struct ProblemTests {
             try Data(text.utf8).write(to: settings)
             let dropIn = folder.appending(path: "site.jsonl")
             try Data("{\"preferences.version\":1}\n{\"modus\":\"x\"}\n".utf8).write(to: dropIn)
-            let files = DropIns(folders: [], files: [dropIn.systemPath])
+            let files = DropIns(folders: [], files: [dropIn.path])
             let store = PreferenceStore.layered([
                 .settingsFile(at: settings), PreferenceStore(.system(Source(DropInBackend(files)))),
                 .inMemory(["unknown": 1]),
@@ -160,7 +177,7 @@ struct ProblemTests {
             let scoped = ServicePreferences(in: store.scoped(prefix: "me."))
             same(scoped.port, 1)
             let problems = ServicePreferences(in: store).problems.map { problem in
-                problem.message.replacing(folder.systemPath, with: "…")
+                problem.message.replacing(folder.path, with: "…")
             }
             same(
                 problems,

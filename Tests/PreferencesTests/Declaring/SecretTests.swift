@@ -303,7 +303,6 @@ private enum Fault: CaseIterable, Sendable {
             note { try store.transaction { transaction in transaction[preference] = bad } }
             do { try await preference.write(bad) } catch { found.record(error) }
         }
-        do { _ = try await preference.load() } catch { found.record(error) }
         // Moves it to a store with the same handler, unchanged and with a mapping.
         let target = PreferenceStore.inMemory()
         target.issueHandler = { found.record($0) }

@@ -46,7 +46,7 @@ struct VersionsAtOnceTests {
                 for number in 1...50 { new.value.z = number }
             }
         }
-        try await stores[0].refresh()
+        try await stores[0].load()
         let value = stores[0]["value"]
         #expect(value?[member: "y"] == 50 && value?[member: "z"] == 50 && value?[member: "later"] == ["a": 1])
     }

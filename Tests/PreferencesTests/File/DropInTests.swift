@@ -142,7 +142,7 @@ struct DropInTests {
         same(store.contents, ["a": 1, "b": 2])
         same(reports.elements.map(\.code), [.damaged])
         same(reports.elements.first?.message.contains("line 2 of \(folder.path("etc/a.jsonl"))"), true)
-        try store.refresh()
+        try store.load()
         same(reports.elements.count, 1)
     }
 
@@ -180,7 +180,7 @@ struct DropInTests {
         let managed = store(isManaged: true, fileSystem: fileSystem)
         let store = PreferenceStore.layered([managed, .inMemory()])
         try Preference("theme", default: "", in: store).write("dark")
-        try managed.refresh()
+        try managed.load()
         same(store["volume"], 3)
         same(reports.elements.map(\.code), [.notPermitted])
     }
@@ -196,10 +196,10 @@ struct DropInTests {
         fileSystem.begin(
             .init(.error(.inputOutput), isLasting: true, calls: ["stat"], path: folder.path("etc/a.jsonl"))
         )
-        #expect(throws: PreferenceError.self) { try store.refresh() }
+        #expect(throws: PreferenceError.self) { try store.load() }
         same(store.contents, ["a": 1, "b": 2])
         fileSystem.end()
-        try store.refresh()
+        try store.load()
         same(store.contents, ["a": 2, "b": 2])
     }
 
@@ -223,7 +223,7 @@ struct DropInTests {
             }
         try folder.write("{\"volume\":4}\n", to: fault.path == folder.path("etc/a.jsonl") ? "etc/a.jsonl" : "own.jsonl")
         fileSystem.begin(fault)
-        #expect(throws: PreferenceError.self) { try managed.refresh() }
+        #expect(throws: PreferenceError.self) { try managed.load() }
         #expect(volume.value == (fault.path == folder.path("etc/a.jsonl") ? 3 : 4) && volume.isManaged)
         same(#expect(throws: PreferenceError.self) { try theme.write(3) }?.code, .managed)
         #expect(!store.isWritable)

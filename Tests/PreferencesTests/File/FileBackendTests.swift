@@ -259,7 +259,7 @@ struct FileBackendTests {
         try lead(to: "one")
         #expect(try store("one/a.jsonl") === one && store(link) === linked)
         try linked.write(3, for: "set")
-        try one.refresh()
+        try one.load()
         same(one["set"], 3)
     }
 

@@ -35,10 +35,10 @@ struct SettingsFileTests {
         let text = """
             // Mine.
             {
-                $schema: './preferences.schema.json',
-                volume: 7, // loud
-                "window": {width: 3, height: 4,},
-                since: '2026-11-20T22:00:00Z',
+                "$schema": "./preferences.schema.json",
+                "volume": 7, // loud
+                "window": {"width": 3, "height": 4,},
+                "since": "2026-11-20T22:00:00Z",
             }
             """
         try folder.write(text, to: Self.name)
@@ -66,49 +66,49 @@ struct SettingsFileTests {
         let store = unwatched()
         try store.load()
         #expect(store.names.isEmpty && reports.elements.isEmpty)
-        try folder.write("{volume:7}", to: Self.name)
-        try store.refresh()
+        try folder.write("{\"volume\":7}", to: Self.name)
+        try store.load()
         same(store["volume"], 7)
         try FileManager.default.removeItem(at: url)
-        try store.refresh()
+        try store.load()
         #expect(store.names.isEmpty && reports.elements.isEmpty)
     }
 
     @Test
     func errorOfTheFirstTextFailsAndTheCorrectedOneIsRead() throws {
-        try folder.write("{\n  volume: 7\n  theme: 1\n}", to: Self.name)
+        try folder.write("{\n  \"volume\": 7\n  \"theme\": 1\n}", to: Self.name)
         let store = unwatched()
         let error = #expect(throws: PreferenceError.self) { try store.load() }
         same(error?.description.contains("line 3, column 3 of \(url.path) can't be read"), true)
         let volume = Preference("volume", default: 5, in: .layered([store, .inMemory()]))
         same(volume.value, 5)
         try volume.write(6)
-        try folder.write("{\n  volume: 7,\n  theme: 1\n}", to: Self.name)
-        try store.refresh()
+        try folder.write("{\n  \"volume\": 7,\n  \"theme\": 1\n}", to: Self.name)
+        try store.load()
         same(volume.value, 7)
     }
 
     @Test
     func errorOfALaterTextIsReportedOnceAndKeepsTheValues() throws {
-        try folder.write("{volume: 7}", to: Self.name)
+        try folder.write("{\"volume\": 7}", to: Self.name)
         let store = unwatched()
         try store.load()
-        for text in ["{volume: 8", "{volume: 8", ""] {
+        for text in ["{\"volume\": 8", "{\"volume\": 8", ""] {
             try folder.write(text, to: Self.name)
-            try store.refresh()
+            try store.load()
             same(store["volume"], 7)
         }
         same(reports.elements.map(\.code), [.damaged, .damaged])
         same(reports.elements.first?.damagedLine?.number, 1)
         same(reports.elements.first?.message.contains("the values that were read before stay in force"), true)
-        try folder.write("{volume: 8}", to: Self.name)
-        try store.refresh()
+        try folder.write("{\"volume\": 8}", to: Self.name)
+        try store.load()
         #expect(store["volume"] == 8 && reports.elements.count == 2)
     }
 
     @Test
     func valueThatCanNotBeReadIsLeftOut() throws {
-        try folder.write("{\n  volume: 7,\n  when: {$date: 'never'},\n}", to: Self.name)
+        try folder.write("{\n  \"volume\": 7,\n  \"when\": {\"$date\": \"never\"},\n}", to: Self.name)
         let store = unwatched()
         try store.load()
         same(store.contents, ["volume": 7])
@@ -119,7 +119,7 @@ struct SettingsFileTests {
     /// A program that saves the file in several writes hasn't damaged it; one that has closed it has.
     @Test(.timeLimit(.minutes(1)))
     func textWithoutItsEndIsReportedOnceItsWriterHasClosedTheFile() async throws {
-        try folder.write("{volume: 1}", to: Self.name)
+        try folder.write("{\"volume\": 1}", to: Self.name)
         let store = PreferenceStore.settingsFile(at: url)
         let (issues, continuation) = AsyncStream.makeStream(of: PreferenceError.self)
         store.issueHandler = { [reports] in
@@ -130,29 +130,23 @@ struct SettingsFileTests {
         var values = Preference("volume", default: 0, in: store).updates.makeAsyncIterator()
         await same(values.next(), 1)
         let file = try #require(fopen(url.path, "w"))
-        fputs("{volume: 2,", file)
+        fputs("{\"volume\": 2,", file)
         fflush(file)
-        try await store.refresh()
+        try await store.load()
         #expect(store["volume"] == 1 && reports.elements.isEmpty)
         fputs("}", file)
         fflush(file)
         await same(values.next(), 2)
         #expect(reports.elements.isEmpty)
         fclose(file)
-        try folder.truncate(Self.name, andWrite: "{volume: 3,")
+        try folder.truncate(Self.name, andWrite: "{\"volume\": 3,")
         await same(issue.next()?.code, .damaged)
         same(store["volume"], 2)
     }
 
     @Test
-    func pathThatIsNoTextIsUsed() throws {
-        let url = try #require(URL(string: "file://" + folder.path("caf%E9.json")))
-        #expect("\(PreferenceStore.settingsFile(at: url))".hasPrefix("settings, \(folder.path)/caf"))
-    }
-
-    @Test
     func valueThatCanNotBeUsedIsReportedWithItsLine() throws {
-        try folder.write("{\n  // A comment.\n  volume: 'loud',\n}", to: Self.name)
+        try folder.write("{\n  // A comment.\n  \"volume\": \"loud\",\n}", to: Self.name)
         let store = unwatched()
         same(Preference("volume", default: 5, in: store).value, 5)
         same(reports.elements.map(\.code), [.unreadable])
@@ -173,22 +167,22 @@ struct SettingsFileTests {
     @Test
     func fileThatCanNotBeReadKeepsTheValues() throws {
         let fileSystem = FaultyFileSystem()
-        try folder.write("{volume: 7}", to: Self.name)
+        try folder.write("{\"volume\": 7}", to: Self.name)
         let source = Source(SettingsFileBackend(path: url.path, fileSystem: fileSystem, watcher: nil))
         let store = PreferenceStore(Layer(source: source, name: "settings", isReadOnly: true))
         try store.load()
-        try folder.write("{volume: 8}", to: Self.name)
+        try folder.write("{\"volume\": 8}", to: Self.name)
         fileSystem.begin(.init(.error(.accessDenied), calls: ["open"], path: url.path))
-        same(#expect(throws: PreferenceError.self) { try store.refresh() }?.code, .unavailable)
+        same(#expect(throws: PreferenceError.self) { try store.load() }?.code, .unavailable)
         same(store["volume"], 7)
         fileSystem.end()
-        try store.refresh()
+        try store.load()
         same(store["volume"], 8)
     }
 
     @Test
     func isolationLeavesTheFileAsItIs() throws {
-        try folder.write("{volume: 7}", to: Self.name)
+        try folder.write("{\"volume\": 7}", to: Self.name)
         let store = PreferenceStore.layered([.settingsFile(at: url), .standard])
         PreferenceStore.withIsolatedStores(["volume": 1, "theme": "dark"]) {
             #expect(store["volume"] == 7 && store["theme"] == "dark")
@@ -197,19 +191,19 @@ struct SettingsFileTests {
 
     @Test(.timeLimit(.minutes(1)), arguments: ["in place", "by renaming", "by a link"])
     func changeIsSeenAtOnce(_ way: String) async throws {
-        try folder.write("{volume: 1}", to: "first")
+        try folder.write("{\"volume\": 1}", to: "first")
         try folder.link(Self.name, to: "first")
         let store = PreferenceStore.settingsFile(at: url)
         var values = Preference("volume", default: 0, in: store).updates.makeAsyncIterator()
         await same(values.next(), 1)
         for value in 2...4 {
             switch way {
-            case "in place": try folder.truncate("first", andWrite: "{volume: \(value)}")
+            case "in place": try folder.truncate("first", andWrite: "{\"volume\": \(value)}")
             case "by renaming":
-                try folder.write("{volume: \(value)}", to: "new")
+                try folder.write("{\"volume\": \(value)}", to: "new")
                 same(rename(folder.path("new"), folder.path("first")), 0)
             default:
-                try folder.write("{volume: \(value)}", to: "file\(value)")
+                try folder.write("{\"volume\": \(value)}", to: "file\(value)")
                 try folder.link("link", to: "file\(value)")
                 same(rename(folder.path("link"), folder.path(Self.name)), 0)
             }

@@ -123,19 +123,11 @@ struct SuiteLocationTests {
         let error = #expect(throws: PreferenceError.self) { try SuiteLocation(name, environment: Self.home) }
         same(error?.code, .invalidName)
         same(error?.message.contains(rule), true)
-        let refusal = #expect(throws: PreferenceError.self) { try PreferenceStore.suite(validating: name) }
-        #expect(refusal?.code == .invalidName && refusal?.message == error?.message)
     }
 
     @Test
     func suiteOfABadNameEndsTheProgram() async {
         await #expect(processExitsWith: .failure) { _ = PreferenceStore.suite("") }
-    }
-
-    @Test
-    func validatedSuiteIsTheSuite() throws {
-        let name = "com.example.validated"
-        #expect(try PreferenceStore.suite(validating: name) === PreferenceStore.suite(name))
     }
 
     @Test(arguments: ["a", "com.example.app", "group.a b", "ünïcödé 🎈", String(repeating: "x", count: 200)])

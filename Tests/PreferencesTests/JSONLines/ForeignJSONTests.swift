@@ -10,22 +10,23 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// JSON as people write it; Foundation's reader of JSON5 is the measure.
+/// JSON as people write it; Foundation's reader of JSON5, which has the same comments and commas, is the measure.
 struct ForeignJSONTests {
     private static let texts = [
-        "{}", "{a:1}", "{'a':1}", "{\"a\":1,}", "{a:[1,2,],}", "{a:[]}", "{a:[{}]}", "{$a:1}", "{_a1:1}", "{ünï:1}",
-        "// c\n{a:1} // d", "/* c */{/**/a/**/:/**/1/**/}", "{a:1}/*/*/", "{a:/*\n*/1}", "{a:'//',b:\"/*\"}",
-        "{a:'b\"c'}", "{a:\"b'c\"}", "{a:'it\\'s'}",
-        "{a:'\\u00e9\\n\\\\'}", "{a:+1,b:-1,c:.5,d:5.,e:-.5e1,f:+.5}", "{a:0x1F,b:-0x10,c:0XfF}", "{a:5.e1}",
-        "{a:1e3,b:1E-2,c:0.25}", "{a:true,b:false}", "{true:1,null:2,Infinity:3,NaN:4}", "\u{FEFF}{a:1}",
-        "{\u{B}a\u{C}:1}",
+        "{}", "{\"a\":1,}", "{\"a\":[1,2,],}", "{\"a\":[]}", "{\"a\":[{}]}", "{\"a\":[{},],}", "{\"$a\":1}",
+        "{\"ünï\":1}",
+        "// c\n{\"a\":1} // d", "/* c */{/**/\"a\"/**/:/**/1/**/}", "{\"a\":1}/*/*/", "{\"a\":/*\n*/1}",
+        "{\"a\":1,// c\r}",
+        "{\"a\":\"//\",\"b\":\"/*\"}", "{\"a\":\"\\\"//\"}", "{\"a\":1,/**/}", "{\"a\":1/**/,//\n}",
+        "{\"a\":\"\\u00e9\\n\\\\\"}", "{\"a\":1e3,\"b\":1E-2,\"c\":0.25,\"d\":-1}", "{\"a\":true,\"b\":false}",
+        "\u{FEFF}{\"a\":1}",
+        "{\t\"a\"\r\n:1}",
         // Invalid ones.
-        "", " ", "{", "}", "{a}", "{a:}", "{a:1", "{a:1,,}", "{,}", "{a:[,]}", "{a:[1,,2]}", "{a:1 b:2}", "{a:'b}",
-        "{a:\"b}",
-        "{a:'b\n'}", "{a:1}/*", "{a:1}x", "{a:b}", "{a:0x}", "{a:.}", "{a:+}", "{a:--1}", "{a:1.2.3}", "{1a:1}", "[1]]",
-        "{a:'\\x4'}",
-        "{a:+-1}", "{a:.e1}", "{a:-.e1}", "{a\\\": 1}", "{\\\": 1}", "{a:+true}",
-        "/", "{a:/1}", "{a:1}}", "{]", "{a:[1}", "{a:1;b:2}", "{:1}", "{a:tru}",
+        "", " ", "{", "}", "{\"a\"}", "{\"a\":}", "{\"a\":1", "{\"a\":1,,}", "{,}", "{\"a\":[,]}", "{\"a\":[1,,2]}",
+        "{\"a\":1 \"b\":2}",
+        "{\"a\":\"b}", "{\"a\":\"b\n\"}", "{\"a\":1}/*", "{\"a\":1}x", "{\"a\":b}", "{\"a\":--1}", "{\"a\":1.2.3}",
+        "[1]]",
+        "/", "{\"a\":/1}", "{\"a\":1}}", "{]", "{\"a\":[1}", "{\"a\":1;\"b\":2}", "{:1}", "{\"a\":tru}", "{\"a\":1/*/}",
     ]
 
     private enum Value: Decodable, Equatable {
@@ -77,34 +78,19 @@ struct ForeignJSONTests {
         same(found, expected?.filter { !$0.key.hasPrefix("$") }, "\(text)")
     }
 
-    /// Texts that the standard allows, and that Foundation reads in another way or not at all.
     @Test(arguments: [
-        ("'x\\\ny'", "xy"), ("\"x\\\r\ny\"", "xy"), ("'\\x41\\v\\0'", "A\u{B}\0"), ("'\\q'", "q"), ("'\t'", "\t"),
-        ("\u{A0}''\u{2028}", ""),
+        "{a:1}", "{'a':1}", "{\"a\":'b'}", "{\"a\":+1}", "{\"a\":.5}", "{\"a\":5.}", "{\"a\":0x1F}", "{\"a\":Infinity}",
     ])
-    func textOfTheStandardIsRead(_ text: String, _ value: String) throws {
-        try same(read("{a:\(text)}"), ["a": .string(value)])
-    }
-
-    @Test
-    func numbersKeepTheirKind() throws {
-        try same(
-            read("{a:0xffffffffffffffff,b:+7,c:1.,d:Infinity,e:-Infinity,f:[-Infinity]}"),
-            [
-                "a": .unsigned(.max), "b": 7, "c": 1.0, "d": .real(.infinity), "e": .real(-.infinity),
-                "f": [.real(-.infinity)],
-            ]
-        )
-        guard case .real(let number) = try read("{a:NaN}")["a"] else { throw PreferenceError(.unreadable, "a") }
-        #expect(number.isNaN)
+    func otherFormsOfJSON5AreErrors(_ text: String) {
+        #expect(throws: JSONLineError.self) { try read(text) }
     }
 
     @Test
     func valuesAreThoseOfAPreferencesFile() throws {
         let values = try read(
             """
-            {$schema: 'x.json', $id: 1, $$cost: 3, $comment: 'of nothing', when: {$date: '2026-11-20T22:00:00Z'}, bytes: {$data: 'AAE='},
-             gone: null, list: [1, null], window: {x: 1, y: null}, later: {$future: 1}}
+            {"$schema": "x.json", "$id": 1, "$$cost": 3, "$comment": "of nothing", "when": {"$date": "2026-11-20T22:00:00Z"},
+             "bytes": {"$data": "AAE="}, "gone": null, "list": [1, null], "window": {"x": 1, "y": null}, "later": {"$future": 1}}
             """
         )
         #expect(values["$cost"] == 3 && values["window"] == ["x": 1] && values["list"] == [1, "$null"])
@@ -118,14 +104,13 @@ struct ForeignJSONTests {
 
     @Test
     func namesHaveTheirLines() {
-        let text = "// one\n{ a: 1, /* two\n three */ 'b':\n { c: 2 },\r\n \"d\\u0065\": 'x\\\ny', f: 1, $$g: 2 }"
-        same(ForeignJSON(Array(text.utf8)).lines, ["a": 2, "b": 3, "de": 5, "f": 6, "$g": 6])
+        let text = "// one\n{ \"a\": 1, /* two\n three */ \"b\":\n { \"c\": 2 },\r\n \"d\\u0065\": \"x\", \"$$g\": 2 }"
+        same(ForeignJSON(Array(text.utf8)).lines, ["a": 2, "b": 3, "de": 5, "$g": 5])
     }
 
     @Test(arguments: [
-        ("{\n  a: 1\n  b: 2\n}", 3, 3), ("{\n  'a': 1, // 'comment'\n  b: [+1, 0x10, 'x\\'y', !]\n}", 3, 25),
-        ("{\n\n", 3, 1),
-        ("{\n  a: 1,\n  when: {$date: 'never'}\n}", 3, 3),
+        ("{\n  \"a\": 1\n  \"b\": 2\n}", 3, 3), ("{\n  \"a\": 1, // \"comment\"\n  \"b\": [1, /* é */ !]\n}", 3, 20),
+        ("{\n\n", 3, 1), ("{\n  \"a\": 1,\n  \"when\": {\"$date\": \"never\"}\n}", 3, 3),
     ])
     func errorHasItsPlaceInTheText(_ text: String, _ line: Int, _ column: Int) {
         let error = #expect(throws: JSONLineError.self) { try ForeignJSON(Array(text.utf8)).changes(isStrict: false) }
@@ -134,37 +119,32 @@ struct ForeignJSONTests {
     }
 
     @Test(arguments: [
-        String(repeating: "[", count: 1_000_000), "{a:" + String(repeating: "[", count: 1_000_000),
-        String(repeating: "{a:", count: 300_000),
-        "{a:" + String(repeating: "[", count: 200) + String(repeating: "]", count: 200) + "}",
+        String(repeating: "[", count: 1_000_000), "{\"a\":" + String(repeating: "[", count: 1_000_000),
+        String(repeating: "{\"a\":", count: 300_000),
+        "{\"a\":" + String(repeating: "[", count: 200) + String(repeating: "]", count: 200) + "}",
     ])
     func deepNestingIsAnError(_ text: String) {
         #expect(throws: JSONLineError.self) { try ForeignJSON(Array(text.utf8)).changes(isStrict: false) }
     }
 
     @Test
-    func nameMayHaveTheNumberOfACharacter() throws {
-        try same(read(#"{a\u0062: 1, \u0063: 2}"#), ["ab": 1, "c": 2])
-    }
-
-    @Test
     func valueThatCanNotBeUsedLeavesTheOthers() throws {
-        let text = "{a: 1, when: {$date: 'never'},\n b: 2, bytes: {$data: '!'}}"
+        let text = "{\"a\": 1, \"when\": {\"$date\": \"never\"},\n \"b\": 2, \"bytes\": {\"$data\": \"!\"}}"
         let (changes, errors) = try ForeignJSON(Array(text.utf8)).readable(isStrict: false)
         same(changes, ["a": 1, "b": 2])
         same(errors.map { ForeignJSON.place(of: $0.offset, in: Array(text.utf8)).line }, [1, 2])
-        same(errors.first?.offset, 7)
+        same(errors.first?.offset, 9)
     }
 
-    @Test(arguments: ["", " \n", "{", "{a", "{a:1,", "{a:'b}", "{a:[1,2", "{a:1} /*", "{a:{$date:'20"])
+    @Test(arguments: ["", " \n", "{", "{\"a", "{\"a\":1,", "{\"a\":\"b}", "{\"a\":[1,2", "{\"a\":1} /*"])
     func textWithoutItsEndIsUnfinished(_ text: String) { #expect(ForeignJSON(Array(text.utf8)).isUnfinished) }
 
-    @Test(arguments: ["{a:1}", "{a:}", "{a:1 b:2}", "{a:1}x", "[1]"])
+    @Test(arguments: ["{\"a\":1}", "{\"a\":}", "{\"a\":1 \"b\":2}", "{\"a\":1}x", "[1]"])
     func textWithItsEndIsFinished(_ text: String) { #expect(!ForeignJSON(Array(text.utf8)).isUnfinished) }
 
     @Test(.timeLimit(.minutes(1)))
     func commentsWithoutEndAreReadOnce() {
-        let text = "{a:1}" + String(repeating: "/* ", count: 500_000)
+        let text = "{\"a\":1}" + String(repeating: "/* ", count: 500_000)
         #expect(throws: JSONLineError.self) { try ForeignJSON(Array(text.utf8)).changes(isStrict: false) }
     }
 
@@ -173,8 +153,7 @@ struct ForeignJSONTests {
         var random = SeededGenerator(seed: 46)
         let pieces: [[UInt8]] =
             [
-                "{", "}", "[", "]", ":", ",", "'", "\"", "\\", "\n", "/", "*", "a", "$", "0x", "1", ".", "+", "-", "//",
-                "\\x",
+                "{", "}", "[", "]", ":", ",", "\"", "\\", "\n", "/", "*", "a", "$", "\"a\"", "1", ".", "-", "//",
             ]
             .map { Array($0.utf8) } + [[0xE2], [0xC2], [0xEF, 0xBB], [0], [0xFF]]
         for _ in 0..<20_000 {

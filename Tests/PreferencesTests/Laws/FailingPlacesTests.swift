@@ -183,12 +183,8 @@ struct FailingPlacesTests {
         .async("migrate, async", .stores) { try await $0.store.migrate(to: 1, steps: steps) },
         .blocking("migrate, dry run", .reads) { try $0.store.migrate(to: 1, steps: steps, dryRun: true) },
         .blocking("read", .reads) { _ = try $0.volume.read() },
-        .blocking("load", .reads) { _ = try $0.volume.load() },
-        .async("load, async", .reads) { _ = try await $0.volume.load() },
-        .blocking("store.load", .reads) { try $0.store.load() },
-        .async("store.load, async", .reads) { try await $0.store.load() },
-        .blocking("refresh", .reads) { try $0.store.refresh() },
-        .async("refresh, async", .reads) { try await $0.store.refresh() },
+        .blocking("load", .reads) { try $0.store.load() },
+        .async("load, async", .reads) { try await $0.store.load() },
         .blocking("transaction that only reads", .reads) { fixture in
             try fixture.store.transaction { _ = $0[fixture.volume] }
         },

@@ -60,7 +60,7 @@ struct PreferenceMigratingTests {
     func moveIsOneChange() {
         let changes = Recorder<Set<String>>()
         let observation = store.subscribe { changes.record(Set($0.entries.map(\.name))) }
-        preference("old").migrate(to: preference("new"))
+        preference("new").migrate(from: preference("old"))
         same(changes.elements, [["old", "new"]])
         withExtendedLifetime(observation) {}
     }
@@ -98,7 +98,7 @@ struct PreferenceMigratingTests {
     @Test
     func valueMovesBetweenStoresAndTypes() {
         let target = Preference("there", default: "", in: store)
-        preference("elsewhere", in: other).migrate(to: target) { "number \($0)" }
+        target.migrate(from: preference("elsewhere", in: other)) { "number \($0)" }
         same(store["there"], "number 3")
         #expect(other.contents.isEmpty)
     }

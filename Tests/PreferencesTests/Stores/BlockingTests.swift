@@ -51,11 +51,6 @@ struct BlockingTests {
         return try #require(result.withLock { $0 }).get()
     }
 
-    /// Runs `body` in a task, in a closure without `await`.
-    private func inTask(_ body: @escaping @Sendable () throws -> Void) async {
-        await #expect(throws: Never.self) { try await Task { try body() }.value }
-    }
-
     private static let steps: [PreferenceMigration] = [.init(1) { $0["moved"] = $0["volume"] }]
 
     @Test(arguments: Kind.allCases)
@@ -68,16 +63,16 @@ struct BlockingTests {
         let volume = Preference("volume", default: 5, in: store)
         try await outsideTasks {
             try store.load()
-            try same(volume.load(), 3)
+            try same(volume.read(), 3)
             let dry = try store.migrate(to: 1, steps: Self.steps, dryRun: true)
             #expect(dry.names == ["moved", "preferences.version"] && store["moved"] == nil)
             let change = try store.migrate(to: 1, steps: Self.steps)
             #expect(change.names == dry.names && store["moved"] == 3)
             #expect(try store.migrate(to: 1, steps: Self.steps).names.isEmpty)
-            try store.refresh()
+            try store.load()
             volume.value = 4
             try store.flush()
-            try same(volume.load(), 4)
+            try same(volume.read(), 4)
         }
         #expect(issues.elements.isEmpty)
         if kind == .slow { #expect(backend.applied.count == 2 && backend.deadline(of: .sync) != nil) }
@@ -92,12 +87,10 @@ struct BlockingTests {
         backend.failLoads(with: PreferenceError(.unavailable, "not now"))
         try await outsideTasks {
             same(Self.code { try store.load() }, .unavailable)
-            same(Self.code { try store.refresh() }, .unavailable)
-            same(Self.code { _ = try volume.load() }, .unavailable)
             same(Self.code { try store.migrate(to: 1, steps: Self.steps) }, .unavailable)
             backend.failLoads(with: nil)
             try store.load()
-            same(Self.code { _ = try volume.load() }, .unreadable)
+            same(Self.code { _ = try volume.read() }, .unreadable)
             same(Self.code { try store.migrate(to: 1, steps: Self.steps + Self.steps) }, .misuse)
         }
     }
@@ -129,8 +122,6 @@ struct BlockingTests {
     private static let calls: [String: Call] = [
         "load": { store, _, _ in try store.load() },
         "load, async": { store, _, _ in try await store.load() },
-        "refresh": { store, _, _ in try store.refresh() },
-        "refresh, async": { store, _, _ in try await store.refresh() },
         "write": { _, _, volume in try volume.write(7) },
         "write, async": { _, _, volume in try await volume.write(7) },
         "value": { _, _, volume in volume.value = 7 },
@@ -144,10 +135,10 @@ struct BlockingTests {
         "migrate, async": { store, _, _ in try await store.migrate(to: 2, steps: twoSteps) },
         "migrate in the store": { _, _, volume in volume.migrate(from: "former") },
         "migrate from the store": { _, other, volume in
-            volume.migrate(to: Preference("volume", default: 5, in: other))
+            Preference("volume", default: 5, in: other).migrate(from: volume)
         },
         "migrate to the store": { store, other, _ in
-            Preference("volume", default: 5, in: other).migrate(to: Preference("new", default: 5, in: store))
+            Preference("new", default: 5, in: store).migrate(from: Preference("volume", default: 5, in: other))
         },
     ]
 
@@ -178,7 +169,7 @@ struct BlockingTests {
         #expect(WorkerQueue.startThread("occupying") { backend.notify() })
         await backend.reached(.catchUp)
         try await outsideTasks {
-            same(Self.code { try store.refresh() }, .unavailable)
+            same(Self.code { try store.load() }, .unavailable)
             let before = ContinuousClock.now
             try store.flush()
             same(backend.deadline(of: .sync).map { $0 >= before + .milliseconds(100) }, true)
@@ -194,85 +185,9 @@ struct BlockingTests {
         backend.forbidBlocking()
         try await outsideTasks {
             same(Self.code { try store.flush() }, .misuse)
-            same(Self.code { try store.refresh() }, .misuse)
+            same(Self.code { try store.load() }, .misuse)
         }
         try await store.flush()
-    }
-
-    @Test
-    func flushOfAFileInsideATaskIsReportedOnce() async throws {
-        let folder = try TemporaryFolder()
-        let store = try PreferenceStore.file(at: URL(filePath: folder.path("preferences.jsonl")))
-        let issues = issues(of: store)
-        store["volume"] = 3
-        try await outsideTasks { try store.flush() }
-        try await store.flush()
-        #expect(issues.elements.isEmpty)
-        for _ in 1...2 { await inTask { try store.flush() } }
-        let issue = try #require(issues.elements.first)
-        #expect(issues.elements.count == 1 && issue.code == .misuse)
-        #expect(issue.message.contains("flush()") && issue.message.contains("try await flush()"))
-        let other = try PreferenceStore.file(at: URL(filePath: folder.path("other.jsonl")))
-        let others = self.issues(of: other)
-        await inTask { try other.flush() }
-        same(others.elements.map(\.code), [.misuse], "each store reports its own")
-    }
-
-    /// The kernel has the values when a write returns.
-    @Test(arguments: [Kind.memory, .file])
-    func callsThatDoNotWaitAreNotReportedInsideATask(kind: Kind) async throws {
-        let folder = try TemporaryFolder()
-        let store = try kind.makeStore(in: folder, GateBackend())
-        let issues = issues(of: store)
-        let volume = Preference("volume", default: 5, in: store)
-        await inTask {
-            volume.value = 1
-            try volume.write(2)
-            try volume.update { $0 += 1 }
-            try store.transaction { $0["other"] = 1 }
-            store["third"] = 3
-            try store.load()
-            try store.refresh()
-            try same(volume.load(), 3)
-            try store.migrate(to: 1, steps: Self.steps)
-            if kind == .memory { try store.flush() }
-            store.removeAll()
-        }
-        #expect(issues.elements.isEmpty)
-    }
-
-    @Test
-    func eachFormThatWaitsInsideATaskIsReportedOnceAndNamesTheAsyncOne() async throws {
-        let store = PreferenceStore(backend: GateBackend(["volume": 3]))
-        let issues = issues(of: store)
-        let volume = Preference("volume", default: 5, in: store)
-        let calls: [(String, @Sendable () throws -> Void)] = [
-            ("try await load()", { _ = volume.value }),
-            ("try await load()", { try store.load() }),
-            ("try await refresh()", { try store.refresh() }),
-            ("try await write(_:)", { try volume.write(4) }),
-            ("try await update(_:)", { try volume.update { $0 += 1 } }),
-            ("try await transaction(_:)", { try store.transaction { $0["a"] = 1 } }),
-            (
-                "try await apply()",
-                {
-                    let draft = store.draft()
-                    draft.store["b"] = 2
-                    try draft.apply()
-                }
-            ),
-            ("try await flush()", { try store.flush() }),
-            ("try await migrate(to:steps:)", { try store.migrate(to: 1, steps: Self.steps) }),
-            ("try await transaction(_:)", { store.removeAll() }),
-        ]
-        for _ in 1...2 { for (_, call) in calls { await inTask(call) } }
-        #expect(issues.elements.allSatisfy { $0.code == .misuse })
-        let messages = issues.elements.map(\.message)
-        // The store was open when `load()` was called.
-        let expected = calls.map(\.0).enumerated().filter { $0.offset != 1 }.map(\.element)
-        same(messages.count, expected.count)
-        for (message, replacement) in zip(messages, expected) { #expect(message.contains(replacement)) }
-        same(store["volume"], nil, "the calls went on")
     }
 
     @Test
@@ -280,9 +195,9 @@ struct BlockingTests {
         let store = PreferenceStore(backend: GateBackend(["volume": 3]))
         let issues = issues(of: store)
         let volume = Preference("volume", default: 5, in: store)
-        try await same(volume.load(), 3)
         try await store.load()
-        try await store.refresh()
+        same(volume.value, 3)
+        try await store.load()
         try await volume.write(3)
         try await AnyPreference(volume).write(nil)
         try await AnyPreference(volume).write(4)

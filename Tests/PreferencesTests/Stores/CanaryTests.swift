@@ -94,7 +94,7 @@ struct CanaryTests {
         #expect(throws: PreferenceError.self) { try fleet.$rateLimit.read() }
         same(fleet.rateLimit, 100)
         backend.failNext(.load, count: 0)
-        try store.refresh()
+        try store.load()
         try same(fleet.$rateLimit.read(), 50)
         same(fleet.rateLimit, 50)
     }
@@ -105,7 +105,7 @@ struct CanaryTests {
         let fleet = Self.fleet(store, on: "web-3")
         try await fleet.load()
         same(fleet["rateLimit"], 50)
-        try await fleet.refresh()
+        try await fleet.load()
         same(fleet["rateLimit"], 50)
     }
 }

@@ -101,7 +101,7 @@ struct CredentialTests {
         let store = layered()
         same(store["apiToken"], nil)
         try folder.write("hunter2", to: "apiToken")
-        try store.refresh()
+        try store.load()
         same(store["apiToken"], nil)
     }
 
@@ -152,6 +152,6 @@ struct CredentialTests {
             @Preference("volume") var volume = 5
         }
         let store = layered()
-        #expect(store.reportUnknownNames(for: Group()).isEmpty && reports.elements.isEmpty)
+        #expect(Group(in: store).problems.isEmpty && reports.elements.isEmpty)
     }
 }

@@ -312,7 +312,7 @@ struct DraftTests {
         let draft = PreferenceStore(backend: backend).draft()
         #expect(Player(in: draft.store).volume == 1 && draft.store.isWritable)
         backend.changeOutside("volume", to: 2, isTelling: false)
-        try draft.store.refresh()
+        try draft.store.load()
         same(Player(in: draft.store).volume, 2)
         #expect(!PreferenceStore.inMemory().readOnly().draft().store.isWritable)
     }

@@ -257,7 +257,7 @@ struct KeptValueTests {
             guard steps.elements == ["reads while closed"] else { return name }
             steps.record("opens")
             backend.open()
-            do { try writable.refresh() } catch { Issue.record(error) }
+            do { try writable.load() } catch { Issue.record(error) }
             steps.record("has opened")
             return name
         }

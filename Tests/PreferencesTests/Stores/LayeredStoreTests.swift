@@ -63,7 +63,7 @@ struct LayeredStoreTests {
         try await store.migrate(to: 1, steps: [PreferenceMigration(1) { _ in }])
         user.failNext(.sync)
         await #expect(throws: PreferenceError.self) { try await store.flush() }
-        try await #require(managed.core.layers.layers.first).source.flush(suspending: StoreCall(.flush))
+        try await #require(managed.core.layers.layers.first).source.flush(suspending: StoreCall())
         #expect(!fileSystem.calls.contains { ["fsync", "fdatasync", "write", "rename", "flock"].contains($0) })
         try same(folder.names(), ["managed.jsonl"])
     }

@@ -120,20 +120,7 @@ struct LockedFileTests {
     }
 
     @Test
-    func blockingSetThatWaitsInATaskIsReportedOnce() async throws {
-        let volume = Preference("volume", default: 0, in: try lockedStore(waiting: .seconds(5)))
-        unlockLater()
-        await Task { volume.value = 4 }.value
-        let issue = try #require(issues.elements.first)
-        #expect(issues.elements.count == 1 && issue.code == .misuse && issue.message.contains("try await write(_:)"))
-        same(volume.value, 4)
-        #expect(try SystemFileSystem().lock(holder))
-        await Task { volume.value = 5 }.value
-        #expect(volume.value == 5 && issues.elements.count == 1)
-    }
-
-    @Test
-    func asyncSetThatWaitsIsAnnouncedOnceAndNotReported() async throws {
+    func asyncSetThatWaitsIsAnnouncedOnce() async throws {
         let volume = Preference("volume", default: 0, in: try lockedStore(waiting: .seconds(5)))
         let (before, after) = (Recorder<Int>(), Recorder<Int>())
         let observations = [

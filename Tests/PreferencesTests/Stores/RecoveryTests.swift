@@ -106,10 +106,8 @@ struct RecoveryTests {
             { try await store.transaction { $0[volume] = 7 } },
             { try store.transaction { $0.reset(volume) } },
             { _ = try volume.read() },
-            { _ = try volume.load() },
-            { _ = try await volume.load() },
+            { try await store.load() },
             { try store.load() },
-            { try store.refresh() },
         ]
         for (index, use) in uses.enumerated() {
             let error = await #expect(throws: PreferenceError.self, "\(index)") { try await use() }

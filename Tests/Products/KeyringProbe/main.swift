@@ -44,7 +44,6 @@ func answer(_ words: [String]) async -> String {
         case "read": return try string.read() ?? "-"
         case "number": return "\(Preference<Int?>(name(), default: nil, in: store).value ?? -1)"
         case "load": try await store.load()
-        case "refresh": try await store.refresh()
         case "names": return store.contents.keys.sorted().joined(separator: " ")
         case "issues":
             return issues.withLock { issues in

@@ -3,32 +3,8 @@ import ArgumentParser
 import Foundation
 import Preferences
 import PreferencesArgumentParser
-import Synchronization
 import TestSupport
 import Testing
-
-/// The issues that a store reports.
-private final class IssueList: Sendable {
-    private let issues = Mutex<[PreferenceError]>([])
-    var all: [PreferenceError] { issues.withLock { $0 } }
-    func add(_ issue: PreferenceError) { issues.withLock { $0.append(issue) } }
-}
-
-/// A backend that may have to wait, as one over a network.
-private final class SlowBackend: PreferenceBackend {
-    let timeout: Duration? = .seconds(60)
-    private let contents = Mutex<[String: PropertyListValue]>([:])
-
-    func load(host: PreferenceBackendHost) -> [String: PropertyListValue] { contents.withLock { $0 } }
-
-    func apply(_ changes: [String: PropertyListValue?], if condition: PreferenceCondition) -> PreferenceBackendCommit {
-        contents.withLock { contents in
-            guard condition.holds(for: contents) else { return PreferenceBackendCommit(isStored: false) }
-            for (name, value) in changes { contents[name] = value }
-            return PreferenceBackendCommit()
-        }
-    }
-}
 
 /// The command `config`, run in the process.
 struct CommandTests {
@@ -98,30 +74,6 @@ struct CommandTests {
             try run(["set", "ports", "null"], of: Plain.self)
             same(PreferenceStore.standard["ports"], nil)
         }
-    }
-
-    private struct SlowSettings: ConfigurablePreferences {
-        @Preference("limit") var limit = 3
-        static let store = PreferenceStore(backend: SlowBackend())
-    }
-
-    private struct Program: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(subcommands: [PreferenceCommand<SlowSettings>.self])
-    }
-
-    /// The parser runs the command inside the task of the program's root, where a call that waits is reported otherwise.
-    @Test
-    func commandOfAnAsyncProgramIsNoMisuse() async throws {
-        let issues = IssueList()
-        SlowSettings.store.issueHandler = { issues.add($0) }
-        for words in [["set", "limit", "5"], ["get", "limit"], ["unset", "limit"]] {
-            var command = try Program.parseAsRoot(["config"] + words)
-            try command.run()
-        }
-        #expect(issues.all.isEmpty, "\(issues.all)")
-        func writeWithoutAwait() throws { try SlowSettings.store.write(5, for: "limit") }
-        try writeWithoutAwait()
-        same(issues.all.map(\.code), [.misuse])
     }
 
     @Test

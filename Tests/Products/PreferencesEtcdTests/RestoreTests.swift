@@ -124,14 +124,14 @@ struct RestoreTests {
     }
 
     @Test
-    func refreshFindsARestoredCluster() async throws {
+    func loadFindsARestoredCluster() async throws {
         let transport = try TestTransport()
         let store = try await savedStore(over: transport)
         let reports = Reports(of: store)
         transport.cutStreams()
         for number in 2...5 { try await store.write(.integer(Int64(number)), for: "value") }
         try cluster.replace(with: "snapshot")
-        try await store.refresh()
+        try await store.load()
         same(store["value"], 1)
         same(reports.codes, [.notDurable])
     }

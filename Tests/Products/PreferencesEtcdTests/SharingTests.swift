@@ -67,7 +67,7 @@ struct SharingTests {
         try await eventually("the valid state was not shown") { seen.withLock { $0 } == [91] }
         #expect(service.port == 91 && service.host == "b")
         await #expect(throws: PreferenceError.self) { try await service.$port.write(0) }
-        try await remote.refresh()
+        try await remote.load()
         #expect(remote["port"] == 91 && remote["host"] == "b")
         same(problems.withLock { $0.count }, 1)
         observation.cancel()
@@ -75,7 +75,7 @@ struct SharingTests {
 
     /// Without a watch, as if that were slow.
     @Test
-    func refreshReadsWhatTheWatchHasNotDelivered() async throws {
+    func loadReadsWhatTheWatchHasNotDelivered() async throws {
         let transport = try TestTransport()
         transport.cutStreams()
         let store = try PreferenceStore(etcd: suite, configuration, over: transport)
@@ -87,15 +87,15 @@ struct SharingTests {
             seen.withLock { $0.append(store.contents) }
         }
         try await other.transaction { ($0["a"], $0["b"], $0["c"]) = (2, nil, 2) }
-        try await store.refresh()
+        try await store.load()
         same(store.contents, ["a": 2, "c": 2])
         same(seen.withLock { $0 }, [["a": 2, "c": 2]])
         let before = transport.suiteReads
         try await other.write(3, for: "a")
-        try await store.refresh()
+        try await store.load()
         #expect(store["a"] == 3 && transport.suiteReads == before)
         transport.cut()
-        await #expect(throws: PreferenceError.self) { try await store.refresh() }
+        await #expect(throws: PreferenceError.self) { try await store.load() }
         same(store["a"], 3)
         observation.cancel()
     }
@@ -142,7 +142,7 @@ struct SharingTests {
             }
             try await group.waitForAll()
         }
-        try await first.refresh()
+        try await first.load()
         same(first["frame"], ["later": ["a": 1], "x": 0, "width": 20, "height": 20])
     }
 

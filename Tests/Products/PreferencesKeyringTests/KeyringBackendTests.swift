@@ -57,7 +57,7 @@ struct KeyringBackendTests {
         let store = PreferenceStore.testing(keyring)
         try await store.write(.integer(5), for: "number")
         keyring.forgetCalls()
-        try await store.refresh()
+        try await store.load()
         same(store["number"], .integer(5))
         try await store.write(.string("5"), for: "number")
         same(keyring.calls, ["items!", "items!"])
@@ -72,7 +72,7 @@ struct KeyringBackendTests {
         var changes = store.changes.makeAsyncIterator()
         keyring.texts = ["kept": "1", "changed": "2", "new": "1"]
         same(store["changed"], .string("1"))
-        try await store.refresh()
+        try await store.load()
         same(store.contents, ["kept": .string("1"), "changed": .string("2"), "new": .string("1")])
         let change = await changes.next()
         same(change?.names, ["changed", "removed", "new"])
@@ -113,9 +113,8 @@ struct KeyringBackendTests {
             #expect(timer.runNextJob())
             same(store["token"], .string("old"))
         }
-        // The first one for the blocking read: a test is a task.
-        same(reports.withLock { $0 }, [.misuse, .unavailable])
-        await #expect(throws: PreferenceError.self) { try await store.refresh() }
+        same(reports.withLock { $0 }, [.unavailable])
+        await #expect(throws: PreferenceError.self) { try await store.load() }
         keyring.failAll(with: nil)
         same(store["token"], .string("old"))
         #expect(timer.runNextJob())
@@ -131,8 +130,7 @@ struct KeyringBackendTests {
         store.issueHandler = { error in reports.withLock { $0.append(error.code) } }
         for _ in 0..<3 { same(store["token"], nil) }
         same(keyring.calls, ["items!"])
-        // The first one for the blocking read: a test is a task.
-        same(reports.withLock { $0 }, [.misuse, .unavailable])
+        same(reports.withLock { $0 }, [.unavailable])
         #expect(throws: PreferenceError.self) { try store.write("new", for: "other") }
         keyring.failAll(with: nil)
         try store.write("new", for: "other")
@@ -156,7 +154,7 @@ struct KeyringBackendTests {
             same(token.value, nil)
         }
         same(keyring.calls, ["items!", "items", "items", "items"], "only the first one may ask the user")
-        same(reports.withLock { $0 }, [.misuse, .unavailable])
+        same(reports.withLock { $0 }, [.unavailable])
         keyring.failAll(with: nil)
         #expect(timer.runNextJob())
         same(token.value, "old")

@@ -47,7 +47,7 @@ struct LockedItemTests {
         group.open = 2
         same(draft.changes.names, ["open"])
         keyring.lock([])
-        try await store.refresh()
+        try await store.load()
         try await draft.apply()
         same(Account(in: store).account, Account.Login(name: "jo", key: "real"))
         same(keyring.texts["account"], #"{"name":"jo","key":"real","later":1}"#)
@@ -87,7 +87,7 @@ struct LockedItemTests {
         same(error?.code, .unavailable)
         try await same(store.transaction { $0[group.$open] }, 1)
         keyring.lock([])
-        try await store.refresh()
+        try await store.load()
         try await same(store.transaction { $0[group.$account].key }, "real")
     }
 

@@ -41,7 +41,7 @@ struct SecretServiceTests {
         try expect(program, "number count", "42")
         try store("43", under: "count", in: session)
         try expect(program, "get count", "42")
-        try expect(program, "refresh", "ok")
+        try expect(program, "load", "ok")
         try expect(program, "get count", "43")
         // The same item is changed, and no second one added.
         try expect(program, "set count 44", "ok")
@@ -66,7 +66,7 @@ struct SecretServiceTests {
         try expect(one, "set token one", "ok")
         try expect(other, "get token", "one")
         try expect(other, "append token more", "ok")
-        try expect(one, "refresh", "ok")
+        try expect(one, "load", "ok")
         try expect(one, "get token", "onemore")
     }
 

@@ -92,7 +92,7 @@ struct BadInvocationTests {
         ("import app nope.json", 1, "No such file"),
         ("import app broken.json", 3, "a name in quotes is missing"),
         ("import app config", 2, "Is a directory"),
-        ("import app list.json", 3, "neither a JSON object nor a dconf dump"),
+        ("import app list.json", 3, "can't be imported"),
         ("import app broken.plist", 3, "can't be read as a property list"),
         ("import app broken.bplist", 3, "can't be read as a property list"),
         ("import app", 2, "UserDefaults has no file"),

@@ -218,18 +218,6 @@ struct ComparisonTests {
         }
     }
 
-    @Test
-    func whatGSettingsPrintsIsImportedAsItStoresIt() throws {
-        try check(
-            (
-                "gsettings list-recursively app | prefs import new -; prefs read new",
-                "app.theme\t\"dark\"\napp.volume\t5\n"
-            ),
-            "glib-compile-schemas . && gsettings set app volume 5 && gsettings set app theme dark",
-            needs: ["gsettings"]
-        )
-    }
-
     private func check(_ cell: (line: String, shown: String), _ prepare: String, needs: [String]) throws {
         guard needs.allSatisfy({ Needed.path(of: $0) != nil }) else { return }
         let tool = try Tool()

@@ -76,7 +76,7 @@ struct DomainTests {
         store.issueHandler = { issue in issues.withLock { $0.append(issue.code) } }
         try await store.load()
         try await store.transaction { $0["x"] = 2 }
-        try await store.refresh()
+        try await store.load()
         #expect(domains.contents(of: "damaged").own == ["x": 2])
         #expect(issues.withLock { $0 } == [.unreadable])
     }
@@ -106,7 +106,7 @@ struct DomainTests {
         var changes = stores.store.changes.makeAsyncIterator()
         // Of another process.
         domains.apply(["volume": 7, "level": nil, "new": true], to: "app")
-        try await stores.own.refresh()
+        try await stores.own.load()
         let change = await changes.next()
         #expect(change?.old["volume"] == 5 && change?.new["volume"] == 7 && change?.new["new"] == true)
         #expect(stores.store.contents == ["volume": 7, "new": true, "theme": "light"])

@@ -58,8 +58,6 @@ struct SecretTests {
         "import": [
             "app object.json", "app object.json --dry-run --force", "app object.json --dry-run --keep --force",
             "app object.json --dry-run --replace --force", "app broken.json --force", "app broken.txt",
-            "app broken.conf",
-            "app broken.gsettings",
         ],
         "write": [
             "app token hunter2-planted", "app token hunter2-planted --force", "app token hunter2-planted more",
@@ -114,8 +112,6 @@ struct SecretTests {
             #"{ token = hunter2 planted; }"#.replacing(" planted", with: "-planted \(planted)"),
             to: "broken.txt"
         )
-        try tool.write("[/]\ntoken=\(planted)\n", to: "broken.conf")
-        try tool.write("app token '\(planted)' \(planted)\n", to: "broken.gsettings")
     }
 
     private static func edited() throws -> Tool { try Tool(["EDITOR": "cat"]) }

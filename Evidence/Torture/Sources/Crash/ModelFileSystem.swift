@@ -327,7 +327,6 @@ final class ModelFileSystem: FileSystem {
     func setOwner(_ file: OpenFile, _ owner: UInt32, _ group: UInt32) throws(FileSystemError) {}
     var user: UInt32 { 0 }
     var isPrivileged: Bool { true }
-    func standsForOthers(_ user: UInt32) -> Bool { false }
     func copyAttributes(from: OpenFile, to: OpenFile) throws(FileSystemError) {}
     func isRemote(_ path: String) throws(FileSystemError) -> Bool { false }
     func makeEventQueue() throws(FileSystemError) -> OpenFile? { nil }

@@ -3,8 +3,6 @@ import TestSupport
 import Testing
 
 struct AdoptingSnippets {
-    private enum Look: String, Codable, Sendable { case light, dark }
-
     @Test
     func valuesOfOtherLibrariesAreRead() throws {
         let output = Output()
@@ -22,16 +20,8 @@ struct AdoptingSnippets {
 
     @Test
     func oldDataIsRead() {
-        let store = PreferenceStore.inMemory(["user.name": "Ada", "night": "night"])
-        same(renamed(store).value, .dark)
+        let store = PreferenceStore.inMemory(["user.name": "Ada"])
         same(moved(store).value, "Ada")
-    }
-
-    private func renamed(_ store: PreferenceStore) -> Preference<Look> {
-        // snippet: adopting-aliases
-        let look = Preference("night", default: Look.light, coding: .rawValue(aliases: ["night": .dark]), in: store)
-        // end
-        return look
     }
 
     private func moved(_ store: PreferenceStore) -> Preference<String> {

@@ -63,18 +63,6 @@ struct HowToDeclare {
         same(PreferenceStore.standard.contents, ["panels": ["tree", "search"], "compression": "small"])
     }
 
-    @Test(.isolatedStores(["sorting": "alphabet"]))
-    func renamedCasesAreRead() {
-        // snippet: how alias
-        enum Sorting: String { case date, name }
-
-        let sorting = Preference("sorting", default: Sorting.date, coding: .rawValue(aliases: ["alphabet": .name]))
-        // end
-        same(sorting.value, .name)
-        sorting.value = .name
-        same(PreferenceStore.standard["sorting"], "name")
-    }
-
     @Test
     func groupsAreListed() {
         let output = Output()

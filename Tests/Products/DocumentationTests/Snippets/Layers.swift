@@ -50,11 +50,10 @@ struct LayersSnippets {
     @Test
     func misspeltNamesAreReported() {
         let output = Output()
-        let print: @Sendable (PreferenceError) -> Void = { output.print($0) }
+        let print = output.print
         // snippet: unknown names
         let store = PreferenceStore.layered([.arguments(["--volum=3"]), .inMemory()])
-        store.issueHandler = { print($0) }
-        store.reportUnknownNames(for: GeneralPreferences())
+        for problem in GeneralPreferences(in: store).problems { print(problem) }
         // no preference is named "volum"; its value in the layer "arguments" is ignored; did you mean "volume"?
         // end
         same(

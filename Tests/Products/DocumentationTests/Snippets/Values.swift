@@ -283,25 +283,6 @@ struct ValuesSnippets {
     }
 
     @Test
-    func oldRawValuesAreRead() throws {
-        let output = Output()
-        let print = output.print
-        // snippet: aliases
-        let store = PreferenceStore.inMemory(["sorting": "alphabet"])
-        let sorting = Preference(
-            "sorting",
-            default: Sorting.date,
-            coding: .rawValue(aliases: ["alphabet": .name]),
-            in: store
-        )
-        print(sorting.value, store["sorting"] ?? "")  // name "alphabet"
-        sorting.value = .name
-        print(store["sorting"] ?? "")  // "name"
-        // end
-        try same(output.lines, Snippet.shownOutput(of: "aliases"))
-    }
-
-    @Test
     func ownOptionsAreExtensions() {
         let mixer = MixerPreferences(in: .inMemory())
         mixer.$balance.store.issueHandler = { _ in }

@@ -74,7 +74,7 @@ struct CheckCommand: ParsableCommand {
             .array(damage.map { .string($0.message) })
         )
         for copy in copies { report.table.add("repaired", "the damaged lines are kept in \(copy)") }
-        if repair { report.members["repaired"] = .array(copies.map { .string($0.withShownPaths) }) }
+        if repair { report.members["repaired"] = .array(copies.map { .string($0) }) }
         let refused = try Self.addRefusals(of: place.layers { _ in }, suite, by: Self.schema(of: place), to: &report)
         try write(report)
         for error in damage { Terminal.report(error) }
@@ -181,7 +181,7 @@ struct CheckCommand: ParsableCommand {
         for row in refused + notes { report.table.add(row) }
         report.members["problems"] = .array(
             (refused + notes).map { row in
-                let cells = row.map { PropertyListValue.string($0.withShownPaths) }
+                let cells = row.map { PropertyListValue.string($0) }
                 return ["kind": cells[0], "layer": cells[1], "place": cells[2], "message": cells[3]]
             }
         )
@@ -211,7 +211,7 @@ struct CheckCommand: ParsableCommand {
         var texts: [PropertyListValue] = []
         for part in try file.way() {
             report.table.add(part.title, part.text)
-            texts.append(.string(part.text.withShownPaths))
+            texts.append(.string(part.text))
         }
         report.members["way"] = .array(texts)
         return report
@@ -233,7 +233,7 @@ private struct CheckReport {
     /// Adds a row, and a member that is the text unless another value is given.
     mutating func add(_ title: String, _ text: String, _ value: PropertyListValue? = nil, key: String? = nil) {
         table.add(title, text)
-        members[key ?? title] = value ?? .string(text.withShownPaths)
+        members[key ?? title] = value ?? .string(text)
     }
 
     mutating func addLockHolders(_ holders: [String]?) {

@@ -11,12 +11,11 @@ struct ImportCommand: ParsableCommand {
             "prefs import [<suite> | --file <path>] [<source>] [--dry-run] [--keep | --replace] [--force] [--show-secrets]",
         discussion: """
             The source is a JSON object, JSON lines, an XML or binary property list (from a Mac: `defaults export`), or \
-            the output of `dconf dump`, `gsettings list-recursively` or `defaults read`; - is standard input. Without a \
-            source, reads the file of Foundation's UserDefaults for the suite, <suite>.plist in the configuration folder.
+            the output of `defaults read`; - is standard input. Without a source, reads the file of Foundation's \
+            UserDefaults for the suite, <suite>.plist in the configuration folder.
 
             --replace removes the names that the source doesn't have, except secrets, which `export` leaves out. --keep \
-            doesn't change names that are already set. Names from dconf are path and key, as in \
-            org/gnome/calculator/base, names from gsettings are schema and key, as in org.gnome.calculator.base.
+            doesn't change names that are already set.
             """
     )
 
@@ -92,7 +91,7 @@ struct ImportCommand: ParsableCommand {
         guard let suite, !options.state, let path = try options.suites().foundationFile(of: suite) else {
             throw Failure(.usage, "the source is missing; name a file, or - for standard input")
         }
-        guard access(path.pathBytes, F_OK) == 0 else {
+        guard access(path, F_OK) == 0 else {
             throw Failure(.usage, "the source is missing, and UserDefaults has no file \(path); name a file, or -")
         }
         return path

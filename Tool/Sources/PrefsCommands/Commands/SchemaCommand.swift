@@ -93,7 +93,7 @@ struct SchemaCommand: ParsableCommand {
         }
         let paths = words.isEmpty ? place.schemaPaths : [try words.next("the schema's file")]
         try words.end()
-        guard let path = paths.first(where: { access($0.pathBytes, F_OK) == 0 }) else {
+        guard let path = paths.first(where: { access($0, F_OK) == 0 }) else {
             throw Failure(
                 .absent,
                 "there is no schema to push: \(paths.joined(separator: ", ")). Let the program install it with installSchema(), or name "

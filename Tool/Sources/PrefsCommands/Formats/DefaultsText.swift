@@ -11,7 +11,7 @@ import Foundation
 ///
 /// The text has no types. A value has the type that the schema declares; otherwise digits without quotes are an integer, text in the
 /// format of printed dates is a date, and all else is a string.
-struct DefaultsText: TextReader {
+struct DefaultsText {
     var rest: Substring.UnicodeScalarView
 
     private init(_ text: String) { rest = text[...].unicodeScalars }

@@ -4,7 +4,7 @@ import PreferencesInspection
 /// The formats of files that can be imported, recognized by how the file begins.
 enum ImportSource {
     private enum Format {
-        case propertyList, json, defaultsText, dconfDump, gsettingsList
+        case propertyList, json, defaultsText
 
         init?(_ bytes: [UInt8]) {
             let text = bytes.withoutLeadingSpace
@@ -13,8 +13,6 @@ enum ImportSource {
             case UInt8(ascii: "{"): self = DefaultsText.begins(text) ? .defaultsText : .json
             // A comment before an object.
             case UInt8(ascii: "/"): self = .json
-            case UInt8(ascii: "["): self = .dconfDump
-            case _ where GSettingsList.begins(text): self = .gsettingsList
             default: return nil
             }
         }
@@ -30,8 +28,7 @@ enum ImportSource {
         guard let format = Format(bytes) else {
             throw Failure(
                 .damaged,
-                "\(title) can't be imported; name a JSON object, JSON lines, a property list, a dconf dump, or the output of "
-                    + "`defaults read` or `gsettings list-recursively`"
+                "\(title) can't be imported; name a JSON object, JSON lines, a property list, or the output of `defaults read`"
             )
         }
         return try changes(in: bytes, format, title, schema)
@@ -54,8 +51,6 @@ enum ImportSource {
         case .propertyList: try PropertyListParser.contents(of: bytes, title)
         case .json: try json(bytes, title)
         case .defaultsText: try DefaultsText.contents(of: bytes, title, schema: schema)
-        case .dconfDump: try DconfDump.contents(of: bytes, title)
-        case .gsettingsList: try GSettingsList.contents(of: bytes, title)
         }
     }
 

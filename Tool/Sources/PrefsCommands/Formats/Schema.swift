@@ -10,7 +10,7 @@ extension Schema {
     init(path: String) throws {
         var status = stat()
         // Opening a FIFO would wait for a writer.
-        guard stat(path.pathBytes, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+        guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
             throw Failure(.damaged, "the schema \(path) isn't a regular file; remove it")
         }
         try self.init(text: String(decoding: try InputFile.bytes(of: path), as: UTF8.self), path: path)
@@ -30,7 +30,7 @@ extension Schema {
 
     /// Creates a schema from the first file that exists; `nil` if none does.
     init?(firstOf paths: [String]) throws {
-        guard let path = paths.first(where: { access($0.pathBytes, F_OK) == 0 }) else { return nil }
+        guard let path = paths.first(where: { access($0, F_OK) == 0 }) else { return nil }
         try self.init(path: path)
     }
 

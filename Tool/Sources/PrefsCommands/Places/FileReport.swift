@@ -8,14 +8,14 @@ struct FileReport {
     /// Creates the report of a file; throws if the file doesn't exist or can't be read.
     init(_ path: String) throws {
         var status = stat()
-        guard stat(path.pathBytes, &status) == 0 else {
+        guard stat(path, &status) == 0 else {
             throw errno == ENOENT
                 ? Failure(.absent, "there is no file \(path)") : Failure("look at", path, errno: errno)
         }
         guard status.st_mode & S_IFMT == S_IFREG else {
             throw Failure(.usage, "\(path) isn't a regular file; name one")
         }
-        guard access(path.pathBytes, R_OK) == 0 else { throw Failure("read", path, errno: errno) }
+        guard access(path, R_OK) == 0 else { throw Failure("read", path, errno: errno) }
         self.path = path
         self.status = status
     }
@@ -38,7 +38,7 @@ struct FileReport {
 
     private static func modeAndOwner(of path: String) throws -> String {
         var status = stat()
-        guard lstat(path.pathBytes, &status) == 0 else { throw Failure("look at", path, errno: errno) }
+        guard lstat(path, &status) == 0 else { throw Failure("look at", path, errno: errno) }
         return modeAndOwner(status)
     }
 
@@ -49,8 +49,8 @@ struct FileReport {
 
     /// The reason why the user can't write the file, or its folder, which compaction needs; `nil` if both are writable.
     var problemOfWriting: String? {
-        if access(path.pathBytes, W_OK) != 0 { return "the file can't be written" }
-        return access(folder.pathBytes, W_OK) != 0 ? "its folder can't be written" : nil
+        if access(path, W_OK) != 0 { return "the file can't be written" }
+        return access(folder, W_OK) != 0 ? "its folder can't be written" : nil
     }
 
     /// Throws if the file or its folder can't be written.
@@ -96,9 +96,9 @@ struct FileReport {
 
     /// The folder of the file behind all links, in which compaction writes.
     private var folder: String {
-        let target = realpath(path.pathBytes, nil)
+        let target = realpath(path, nil)
         defer { free(target) }
-        let path = target.map { String(path: $0) } ?? path
+        let path = target.map { String(cString: $0) } ?? path
         let folder = path.split(separator: "/", omittingEmptySubsequences: false).dropLast().joined(separator: "/")
         return folder.isEmpty ? (path.hasPrefix("/") ? "/" : ".") : folder
     }

@@ -312,7 +312,7 @@ struct FilePlace: Place {
 
     var isShared: Bool { false }
 
-    func exists() -> Bool { access(path.pathBytes, F_OK) == 0 }
+    func exists() -> Bool { access(path, F_OK) == 0 }
 
     func layers(_ report: @escaping @Sendable (PreferenceError) -> Void) throws -> [PlaceLayer] {
         let own = try PreferencesFile.contents(of: path, report)
@@ -334,11 +334,11 @@ struct FilePlace: Place {
     var writability: Writability {
         var path = path[...]
         // A file or folder that doesn't exist yet will be created in its parent folder.
-        while access(String(path).pathBytes, F_OK) != 0, errno == ENOENT, let slash = path.lastIndex(of: "/") {
+        while access(String(path), F_OK) != 0, errno == ENOENT, let slash = path.lastIndex(of: "/") {
             path = slash == path.startIndex ? "/" : path[..<slash]
         }
-        let first = access(String(path).pathBytes, F_OK) == 0 ? String(path) : "."
-        return access(first.pathBytes, W_OK) == 0
+        let first = access(String(path), F_OK) == 0 ? String(path) : "."
+        return access(first, W_OK) == 0
             ? .writable : .unwritable("\(first): \(String(cString: strerror(errno)))")
     }
 
@@ -353,7 +353,7 @@ struct FilePlace: Place {
         if path.hasPrefix("/") { return path }
         guard let folder = getcwd(nil, 0) else { throw Failure("find", "the current folder", errno: errno) }
         defer { free(folder) }
-        return String(path: folder) + "/" + path
+        return String(cString: folder) + "/" + path
     }
 
     /// Does nothing, as a file needs no connection.
@@ -367,7 +367,7 @@ struct FilePlace: Place {
     var missing: Failure {
         guard let location else { return Failure(.absent, "there is no file \(path)") }
         let files = location.systemContents { _ in } + location.managedContents { _ in }
-        let others = files.reversed().map { $0.path }.filter { access($0.pathBytes, F_OK) == 0 }
+        let others = files.reversed().map { $0.path }.filter { access($0, F_OK) == 0 }
         guard !others.isEmpty, !exists() else {
             return Failure(.absent, "\(title) doesn't exist; `prefs list` shows the suites")
         }
@@ -382,10 +382,10 @@ struct FilePlace: Place {
     private static func checkReadable(_ path: String) throws {
         // Not opened: opening a FIFO would wait for a writer.
         var status = stat()
-        if stat(path.pathBytes, &status) == 0, status.st_mode & S_IFMT != S_IFREG {
+        if stat(path, &status) == 0, status.st_mode & S_IFMT != S_IFREG {
             throw Failure(.usage, "\(path) isn't a regular file; name one")
         }
-        guard access(path.pathBytes, R_OK) != 0, errno != ENOENT else { return }
+        guard access(path, R_OK) != 0, errno != ENOENT else { return }
         throw Failure("read", path, errno: errno)
     }
 }

@@ -59,7 +59,7 @@ struct FileSuites: Suites {
     func names() throws -> [String] {
         let folder = try Self.folder()
         return try (Folder.names(in: folder) ?? []).filter { name in
-            !name.hasPrefix(".") && access("\(folder)/\(name)/preferences.jsonl".pathBytes, F_OK) == 0
+            !name.hasPrefix(".") && access("\(folder)/\(name)/preferences.jsonl", F_OK) == 0
         }
     }
 
@@ -71,12 +71,12 @@ struct FileSuites: Suites {
 
     func paths(of suite: String) throws -> (own: String, all: [String: PropertyListValue]) {
         let files = try SuiteFiles(suite)
-        func list(_ paths: [String]) -> PropertyListValue { .array(paths.map { .string($0.withShownPaths) }) }
+        func list(_ paths: [String]) -> PropertyListValue { .array(paths.map { .string($0) }) }
         let all: [String: PropertyListValue] = [
-            "managed": .string(files.managedPath.withShownPaths),
-            "user": .string(files.userPath.withShownPaths),
+            "managed": .string(files.managedPath),
+            "user": .string(files.userPath),
             "system": list(files.systemPaths),
-            "state": .string(try files.statePath().withShownPaths),
+            "state": .string(try files.statePath()),
             "dropIns": ["managed": list(files.managedFolders), "system": list(files.systemFolders)],
         ]
         return (files.userPath, all)

@@ -189,7 +189,7 @@ final class InspectedSuite: @unchecked Sendable {  // `place`, `stores`, `shown`
         return JSONText.object(members)
     }
 
-    private var shownSchemaPath: String? { place.schemaPaths.first { access($0.pathBytes, F_OK) == 0 } }
+    private var shownSchemaPath: String? { place.schemaPaths.first { access($0, F_OK) == 0 } }
 
     // MARK: Following
 

@@ -4,7 +4,7 @@ import PreferencesInspection
 enum Folder {
     /// Returns the names of all entries, sorted, or `nil` if the folder doesn't exist.
     static func names(in path: String) throws -> [String]? {
-        guard let directory = opendir(path.pathBytes) else {
+        guard let directory = opendir(path) else {
             if errno == ENOENT { return nil }
             throw Failure("read", path, errno: errno)
         }
@@ -13,7 +13,7 @@ enum Folder {
         while let entry = readdir(directory) {
             names.append(
                 withUnsafePointer(to: &entry.pointee.d_name) {
-                    $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(path: $0) }
+                    $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
                 }
             )
         }

@@ -4,7 +4,7 @@ import PreferencesInspection
 enum InputFile {
     /// Returns the contents of a file, or of standard input for `-`.
     static func bytes(of path: String) throws -> [UInt8] {
-        let descriptor = path == "-" ? STDIN_FILENO : open(path.pathBytes, O_RDONLY | O_CLOEXEC)
+        let descriptor = path == "-" ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { throw Failure("read", path, errno: errno) }
         defer { if descriptor != STDIN_FILENO { close(descriptor) } }
         return try bytes(from: descriptor, path == "-" ? "standard input" : path)
@@ -30,9 +30,9 @@ enum InputFile {
 
     /// Returns the path of a file with all links resolved, or the path itself if the file doesn't exist.
     static func realPath(_ path: String) -> String {
-        guard let real = realpath(path.pathBytes, nil) else { return path }
+        guard let real = realpath(path, nil) else { return path }
         defer { free(real) }
-        return String(path: real)
+        return String(cString: real)
     }
 }
 
@@ -43,7 +43,7 @@ struct FileMark: Equatable {
     /// Creates the mark of the file at a path; `nil` if the file doesn't exist.
     init?(path: String) {
         var status = stat()
-        guard stat(path.pathBytes, &status) == 0 else { return nil }
+        guard stat(path, &status) == 0 else { return nil }
         let times = status.times
         numbers = [
             Int(status.st_dev), Int(status.st_ino), Int(status.st_size), Int(status.st_mode),

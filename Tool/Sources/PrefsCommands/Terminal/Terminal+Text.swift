@@ -4,9 +4,8 @@ import PreferencesInspection
 struct ShownText {
     fileprivate(set) var text: String
 
-    /// Creates text with the bytes of paths that aren't UTF-8 and all control characters escaped except line ends and tabs, which callers
-    /// escape in names and values.
-    init(_ text: String) { self.text = PreferenceText.printable(text.withShownPaths, keeping: ["\n", "\t"]) }
+    /// Creates text with all control characters escaped except line ends and tabs, which callers escape in names and values.
+    init(_ text: String) { self.text = PreferenceText.printable(text, keeping: ["\n", "\t"]) }
 
     /// Creates text in a colour if colours are wanted.
     init(_ text: String, _ colour: Terminal.Colour) {
@@ -30,12 +29,9 @@ extension Terminal {
         write(Array(text.text.utf8), to: STDOUT_FILENO)
     }
 
-    /// Writes a path on a line of standard output, for people and programs; bytes that aren't UTF-8 stay as they are.
+    /// Writes a path on a line of standard output, for people and programs.
     static func write(path: String) {
-        write(
-            PreferenceText.printable(path).pathBytes.dropLast().map { UInt8(bitPattern: $0) } + [10],
-            to: STDOUT_FILENO
-        )
+        write(Array((PreferenceText.printable(path) + "\n").utf8), to: STDOUT_FILENO)
     }
 
     /// Writes text for programs to standard output: unchanged, or with control characters escaped if that is a terminal.
@@ -46,7 +42,7 @@ extension Terminal {
     /// Writes a message on one line of standard error, and the usage of a command below it.
     static func warn(_ message: String, usage: String? = nil) {
         Progress.clear()
-        let text = PreferenceText.printable(message.withShownPaths) + (usage.map { "\n" + ShownText($0).text } ?? "")
+        let text = PreferenceText.printable(message) + (usage.map { "\n" + ShownText($0).text } ?? "")
         write(Array("prefs: \(text)\n".utf8), to: STDERR_FILENO)
     }
 

@@ -23,7 +23,7 @@ struct KeychainStoreTests {
         let other = Preference<String?>("apiToken", default: nil, in: makeStore())
         #expect(other.value == "hunter2")
         device.change { $0.items[0].data = Data("changed".utf8) }
-        try await other.store.refresh()
+        try await other.store.load()
         #expect(other.value == "changed")
         other.reset()
         #expect(device.items.isEmpty)
@@ -43,7 +43,7 @@ struct KeychainStoreTests {
         #expect(issues.all.contains { $0.code == .unavailable })
         await #expect(throws: PreferenceError.self) { try await token.write("new") }
         device.change { $0.lock = .unlocked }
-        try await store.refresh()
+        try await store.load()
         #expect(token.value == "stored")
     }
 
@@ -114,7 +114,7 @@ struct KeychainStoreTests {
         let foreground = Preference<String?>("foreground", default: nil, in: store)
         #expect(foreground.value == "two")
         device.change { $0.lock = .locked }
-        try await store.refresh()
+        try await store.load()
         #expect(try foreground.read() == "two")
         #expect(!issues.all.contains { $0.code == .unavailable })
         await #expect(throws: PreferenceError.self) { try await foreground.write("lost") }
@@ -134,7 +134,7 @@ struct KeychainStoreTests {
         #expect(throws: PreferenceError.self) { try token.read() }
         await #expect(throws: PreferenceError.self) { try await token.write("lost") }
         device.change { $0.insert("new", "open") }
-        try await store.refresh()
+        try await store.load()
         #expect(try token.read() == "open")
     }
 

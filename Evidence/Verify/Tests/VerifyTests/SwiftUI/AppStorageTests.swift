@@ -92,49 +92,32 @@ struct AppStorageTests {
 
     /// An app that hosts its tests creates its views in the test process, where its stores are in memory.
     @Test(arguments: ["", "account.42."])
-    func wrapperWorksWhereTheStoreIsIsolated(prefix: String) throws {
+    func wrapperOfAnIsolatedStoreHasTheDefault(prefix: String) throws {
         let url = try #require(URL(string: "https://example.com/a?b#c"))
-        let other = try #require(URL(string: "mailto:jo@example.com"))
+        let name = UUID().uuidString
         PreferenceStore.withIsolatedStores {
             for shared in [
                 PreferenceStore.standard, .suite("com.example.suite"), .layered([.arguments([]), .standard]),
             ] {
                 let store = prefix.isEmpty ? shared : shared.scoped(prefix: prefix)
-                let name = UUID().uuidString
-                check(Preference(name, default: 0, in: store), 1, 2) { AppStorage($0) }
+                let number = Preference(name, default: 7, in: store)
+                number.value = 1
+                #expect(AppStorage(number).wrappedValue == 7)
                 let archived = Preference(name + "b", default: url, coding: .archivedURL, in: store)
-                check(archived, other, url) { AppStorage($0) }
-                check(Preference(name + "c", in: store) as Preference<String?>, "a", nil) { AppStorage($0) }
+                #expect(AppStorage(archived).wrappedValue == url)
+                #expect(AppStorage(Preference(name + "c", in: store) as Preference<String?>).wrappedValue == nil)
             }
         }
-        let name = UUID().uuidString
-        check(Preference(name, default: Theme.system), .dark, .light) { AppStorage($0) }
-        #expect(UserDefaults.standard.object(forKey: name) == nil)
     }
 
+    /// What a view sets stays out of the store and of the program's own user defaults.
     @Test
-    func viewThatIsCreatedAgainUsesTheSameUserDefaults() throws {
-        let source = Source([:])
-        let first = try #require(StoreDefaults.over(source))
-        #expect(StoreDefaults.over(source) === first)
-        #expect(StoreDefaults.over(Source([:])) !== first)
-    }
-
-    @Test
-    func changesOfAnIsolatedStoreArePosted() throws {
-        let source = Source([:])
-        let defaults = try #require(StoreDefaults.over(source))
-        let store = PreferenceStore(Layer(source: source))
-        let values = Log<PropertyListValue?>()
-        let observer = NotificationCenter.default.addObserver(
-            forName: UserDefaults.didChangeNotification,
-            object: defaults,
-            queue: nil
-        ) { _ in values.append(store["a.b"]) }
-        store["a.b"] = 1
-        defaults.set(2, forKey: "a.b")
-        #expect(values.all == [1, 2])
-        NotificationCenter.default.removeObserver(observer)
+    func setOfAWrapperOfAnIsolatedStoreReachesNoStore() {
+        let theme = Preference(UUID().uuidString, default: Theme.system)
+        let wrapper = AppStorage(theme)
+        wrapper.wrappedValue = .dark
+        #expect(wrapper.wrappedValue == .dark && theme.value == .system)
+        #expect(UserDefaults.standard.object(forKey: theme.name) == nil)
     }
 
     @Test

@@ -1,17 +1,11 @@
 import Preferences
 
-/// A reader of a text format that consumes one Unicode scalar after another.
-protocol TextReader {
-    /// The text that wasn't read yet.
-    var rest: Substring.UnicodeScalarView { get set }
-}
-
 /// The reason why a text can't be read.
 struct TextProblem: Error {
     let reason: String
 }
 
-extension TextReader {
+extension DefaultsText {
     mutating func skipSpace() {
         while let next = rest.first, next.properties.isWhitespace { rest.removeFirst() }
     }
