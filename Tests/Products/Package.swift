@@ -121,8 +121,13 @@ let package = Package(
         .testTarget(
             name: "PreferencesEtcdTests",
             dependencies: ["FileTestSupport", "TestSupport", "EtcdTestSupport", "etcd-torture"]
-                + preferences("PreferencesEtcd", "Preferences", "PreferencesValidation", "PreferencesTesting")
-                + etcdClient + [
+                + preferences(
+                    "PreferencesEtcd",
+                    "Preferences",
+                    "PreferencesSchema",
+                    "PreferencesValidation",
+                    "PreferencesTesting"
+                ) + etcdClient + [
                     .product(name: "Logging", package: "swift-log"),
                     .product(name: "CoreMetrics", package: "swift-metrics"),
                     .product(name: "MetricsTestKit", package: "swift-metrics"),

@@ -4,6 +4,7 @@ import EtcdTestSupport
 import Foundation
 import MetricsTestKit
 import Preferences
+import PreferencesSchema
 import TestSupport
 import Testing
 
