@@ -1,6 +1,5 @@
 import ArgumentParser
 import Preferences
-import PreferencesInspection
 import PreferencesSchema
 
 struct ImportCommand: ParsableCommand {

@@ -1,6 +1,5 @@
 import ArgumentParser
 import Preferences
-import PreferencesInspection
 
 struct SchemaCommand: ParsableCommand {
     static let configuration = CommandConfiguration(

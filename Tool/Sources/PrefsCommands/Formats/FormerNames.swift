@@ -1,5 +1,4 @@
 import Preferences
-import PreferencesInspection
 import PreferencesSchema
 
 /// The former names of a program's preferences, under which values may still be stored.

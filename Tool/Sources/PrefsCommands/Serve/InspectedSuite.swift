@@ -1,6 +1,5 @@
 import Dispatch
 import Preferences
-import PreferencesInspection
 import PreferencesSchema
 import Synchronization
 

@@ -1,5 +1,3 @@
-import PreferencesInspection
-
 /// Listings of folders.
 enum Folder {
     /// Returns the names of all entries, sorted, or `nil` if the folder doesn't exist.

@@ -1,5 +1,3 @@
-import PreferencesInspection
-
 /// Reading of files that aren't preferences files, or that are read as bytes.
 enum InputFile {
     /// Returns the contents of a file, or of standard input for `-`.
