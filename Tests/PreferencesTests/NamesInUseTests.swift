@@ -154,6 +154,7 @@ struct NamesInUseTests {
     }
 
     @Test
+    @MainActor
     func namesThatWereOnlyReadAreForgotten() async {
         let store = PreferenceStore.inMemory(["name 7": 7])
         let notified = Recorder<String>()

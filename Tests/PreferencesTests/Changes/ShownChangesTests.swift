@@ -282,6 +282,7 @@ struct ShownChangesTests {
 
     /// The source of a layer may be another layer, too.
     @Test
+    @MainActor
     func observationSeesAStoreThatIsTwoLayers() {
         let store = PreferenceStore.inMemory()
         let volume = Preference("volume", default: 5, in: .layered([store.readOnly(named: "above"), store]))

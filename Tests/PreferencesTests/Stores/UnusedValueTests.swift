@@ -37,7 +37,9 @@ struct UnusedValueTests {
         { _ = $0.value }, { do { _ = try $0.read() } catch {} },
     ]
 
+    /// On the main actor, which otherwise might be sending the signal of the first write again, and then send that of the second one, too.
     @Test(arguments: Top.all, reads.indices)
+    @MainActor
     func changeBelowNotifiesReaders(top: Top, read: Int) throws {
         let preference = Self.preference(over: top, Recorder())
         for value in 8...9 {
