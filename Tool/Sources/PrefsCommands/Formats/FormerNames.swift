@@ -1,4 +1,5 @@
 import Preferences
+import PreferencesInspection
 import PreferencesSchema
 
 /// The former names of a program's preferences, under which values may still be stored.
@@ -68,7 +69,7 @@ struct PresentValues {
 
     /// The values without those that are stored for `nil`, in whose place a program reads its default.
     var withoutUnset: PresentValues {
-        let contents = contents.compactMapValues(\.unlessUnset)
+        let contents = contents.compactMapValues { $0.unlessUnset }
         return PresentValues(contents: contents, storedNames: storedNames.filter { contents[$0.key] != nil })
     }
 
