@@ -18,10 +18,6 @@ struct Violation: Error, CustomStringConvertible {
     let description: String
 }
 
-func require(_ condition: Bool, _ context: @autoclosure () -> String) throws(Violation) {
-    if !condition { throw Violation(description: context()) }
-}
-
 func require<Value: Equatable>(
     _ value: Value,
     equals expected: Value,

@@ -2,7 +2,7 @@ import FileTestSupport
 import Foundation
 import Testing
 
-/// The laws over sequences of calls that seeds make, by the program `laws`: compiled for tests, they take ten times as long.
+/// The laws over sequences of calls that seeds make, by the program `laws`, whose release build checks more of them.
 struct LawTests {
     @Test(arguments: [("stacks", 100), ("closed", 1000), ("evolution", 100)])
     func sequencesOfCallsKeepTheLaw(name: String, rounds: Int) throws {

@@ -187,7 +187,7 @@ struct IsolationTests {
         let layer = Preference("isolation.layer", default: 0, in: overStandard)
         PreferenceStore.withIsolatedStores(["isolation.count": 4]) {
             same(count.value, 4)
-            same(layer.value, 1, "layers of one's own stay what they are")
+            same(layer.value, 1, "the program's own layers aren't replaced")
             Prefs.count.value = 5
             same(count.value, 5)
             let nested = PreferenceStore.layered([overStandard])

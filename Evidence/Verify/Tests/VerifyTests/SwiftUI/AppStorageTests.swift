@@ -110,7 +110,7 @@ struct AppStorageTests {
         }
     }
 
-    /// What a view sets stays out of the store and of the program's own user defaults.
+    /// A value that a view sets reaches neither the store nor the program's own user defaults.
     @Test
     func setOfAWrapperOfAnIsolatedStoreReachesNoStore() {
         let theme = Preference(UUID().uuidString, default: Theme.system)
