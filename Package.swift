@@ -221,7 +221,7 @@ let package = Package(
         // The laws over random sequences of calls; in this package because they also use its internal modules.
         .executableTarget(
             name: "laws",
-            dependencies: ["Preferences", "PreferencesTesting", "DurableFile", "FileTestSupport"],
+            dependencies: ["Preferences", "PreferencesTesting", "FileTestSupport"],
             path: "Evidence/Laws",
             swiftSettings: settings
         ),

@@ -31,12 +31,6 @@ func require<Value: Equatable>(
 // `laws NAME [ROUNDS [FIRST-SEED]]` checks one law, `laws all ROUNDS` each with its share of the rounds.
 @main
 enum Laws {
-    private static let laws: [Law] = [
-        Law(name: "stacks", divisor: 1, check: { try await Stacks.check($0) }),
-        Law(name: "closed", divisor: 4, check: { try ClosedStores.check($0) }),
-        Law(name: "evolution", divisor: 1, check: { try Evolution.check($0) }),
-    ]
-
     static func main() async {
         let arguments = CommandLine.arguments.dropFirst()
         let numbers = arguments.dropFirst().map { UInt64($0) }

@@ -1,17 +1,10 @@
-import DurableFile
 import FileTestSupport
 import Preferences
-import PreferencesTesting
+import Synchronization
 
 /// A stack of layers that a seed makes, and what the laws say of it: a sequential model, which knows nothing of slots, locks, turns and
 /// candidates.
 struct Stack {
-    /// A store with values of its own, in memory, whose next change can be made to fail.
-    struct Base {
-        let store: PreferenceStore
-        let backend: FaultInjectingBackend?
-    }
-
     /// One layer of the stack: what it shows of a base.
     struct Part: CustomStringConvertible {
         let base: Int
@@ -27,11 +20,7 @@ struct Stack {
     let top: PreferenceStore
 
     init(_ generator: inout SeededGenerator) {
-        bases = (0..<Int.random(in: 1...3, using: &generator)).map { _ in
-            guard Bool.random(using: &generator) else { return Base(store: .inMemory(), backend: nil) }
-            let backend = FaultInjectingBackend(over: MemoryBackend())
-            return Base(store: PreferenceStore(backend: backend), backend: backend)
-        }
+        bases = (0..<Int.random(in: 1...3, using: &generator)).map { _ in Base(canFail: .random(using: &generator)) }
         var parts = bases.indices.shuffled(using: &generator).map { base in
             Part(
                 base: base,
@@ -62,11 +51,7 @@ struct Stack {
 
     /// Changes a stored value below the stack, through the base's store or, if the backend can do so, as another process does.
     func change(_ name: String, of base: Base, to value: PropertyListValue?, isExternal: Bool) {
-        if isExternal, let backend = base.backend {
-            backend.changeOutside([name: value])
-        } else {
-            base.store[name] = value
-        }
+        if !isExternal || !base.changeOutside(name, to: value) { base.store[name] = value }
     }
 
     var writable: Part? { parts.first { !$0.isReadOnly } }
@@ -93,6 +78,8 @@ struct Subject: Sendable {
     let reset: @Sendable () -> Void
     /// Returns the texts of the values of a sequence.
     let updates: @Sendable () -> any AsyncIteratorProtocol
+    /// Waits until Observation was signalled what it is to be signalled.
+    let settle: @Sendable () async -> Void
     /// Adds each change of the value to those that were seen.
     let observe: @Sendable (PreferenceTiming, SeenChanges) -> PreferenceObservation
 
@@ -128,6 +115,7 @@ struct Subject: Sendable {
         }
         readInTransaction = { "\($0[preference])" }
         reset = { preference.reset() }
+        settle = { await preference.settle() }
         updates = { preference.updates.map { "\($0)" }.makeAsyncIterator() }
         observe = { timing, seen in preference.observe(at: timing) { seen.add("\($0.old)", "\($0.new)") } }
     }
@@ -149,18 +137,11 @@ struct Subject: Sendable {
         return defaultText
     }
 
-    /// Returns the strongest stored form of a stack if it is a dictionary, which Observation compares without decoding it.
-    func dictionary(in contents: [[String: PropertyListValue]], _ parts: some Sequence<Stack.Part>)
-        -> PropertyListValue?
-    {
-        for part in parts {
-            for name in [name] + formerNames {
-                guard let stored = contents[part.base][part.prefix + name] else { continue }
-                if case .dictionary = stored, stored != ["$unset": true] { return stored }
-                return nil
-            }
+    /// Returns the stored forms of a stack, the strongest first.
+    func forms(in contents: [[String: PropertyListValue]], _ parts: some Sequence<Stack.Part>) -> [PropertyListValue] {
+        parts.flatMap { part in
+            ([name] + formerNames).compactMap { contents[part.base][part.prefix + $0] }
         }
-        return nil
     }
 
     private struct Frame: Codable, CustomStringConvertible {
@@ -208,7 +189,7 @@ struct Subject: Sendable {
 
 /// The changes that an observer has received, in order.
 final class SeenChanges: Sendable {
-    private let changes = Lock<[String]>([])
+    private let changes = Mutex<[String]>([])
 
     func add(_ old: String, _ new: String) { changes.withLock { $0.append("\(old) → \(new)") } }
 

@@ -8,15 +8,6 @@ extension JSONLine {
     /// Appends the line of a transaction, including the newline; a nil value removes the name.
     ///
     /// The names are sorted by their UTF-8 bytes, so equal changes give equal lines. If this throws, `bytes` is unchanged.
-    static func write(_ changes: ValueChanges, to bytes: inout [UInt8]) throws(PreferenceError) {
-        switch changes {
-        case .one(let name, let value):
-            if !appendPlainLine(name, value, to: &bytes) { try write(name: name, value: value, to: &bytes) }
-        case .several(let changes): try write(changes, to: &bytes)
-        }
-    }
-
-    /// Appends the line of a transaction in the same way.
     package static func write(_ changes: [String: PropertyListValue?], to bytes: inout [UInt8]) throws(PreferenceError)
     {
         if changes.count == 1, let (name, value) = changes.first {
@@ -52,7 +43,7 @@ extension JSONLine {
 
     /// Appends the line of a short name and a small value at once, because each append takes about 100 instructions. Returns
     /// false and appends nothing for all other values and for names that need escapes.
-    private static func appendPlainLine(_ name: String, _ value: PropertyListValue?, to bytes: inout [UInt8]) -> Bool {
+    static func appendPlainLine(_ name: String, _ value: PropertyListValue?, to bytes: inout [UInt8]) -> Bool {
         let (word, magnitude, isNegative): (StaticString, UInt64, Bool)
         switch value {
         case .integer(let value)?: (word, magnitude, isNegative) = ("", value.magnitude, value < 0)
@@ -141,24 +132,16 @@ extension JSONLine {
         }
     }
 
-    /// Throws if a line of the changes can't be written; cheap for small changes.
+    /// Returns whether a line that sets one name to a value can surely be written.
     @inline(__always)
-    package static func check(_ changes: ValueChanges) throws(PreferenceError) {
-        if case .one(let name, let value) = changes, 1...1000 ~= name.utf8.count, value?.isShort ?? true { return }
-        try checkEach(changes)
+    static func isSurelyShort(_ name: String, _ value: PropertyListValue?) -> Bool {
+        1...1000 ~= name.utf8.count && value?.isShort ?? true
     }
 
-    @inline(never)
-    private static func checkEach(_ changes: ValueChanges) throws(PreferenceError) {
-        var size = 0
-        changes.forEach { name, value in
-            guard let value else { return }
-            size += name.isEmpty ? maximumLength : name.longestLiteral
-            size += longestText(of: value, nesting: 0)
-        }
-        guard size >= maximumLength else { return }
-        var line: [UInt8] = []
-        try write(changes.dictionary, to: &line)
+    /// Returns an upper bound of the bytes that a name and its value take in a line; more than that may have if it can't be written.
+    static func longestEntry(_ name: String, _ value: PropertyListValue?) -> Int {
+        guard let value else { return 0 }
+        return (name.isEmpty ? maximumLength : name.longestLiteral) + longestText(of: value, nesting: 0)
     }
 
     /// Returns an upper bound of the bytes that a value takes; more than a line may have if it is nested too deep.

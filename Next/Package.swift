@@ -1,0 +1,24 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+// The core that replaces the folders Stores, Contents, Backends and Delivery and the module DurableFile, beside the code that stays,
+// which is reached through symlinks. A separate package, because its module has the same name.
+
+let settings: [SwiftSetting] = [
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+]
+
+let package = Package(
+    name: "swift-preferences-next",
+    platforms: [.macOS(.v15)],
+    targets: [
+        .target(name: "CPreferences"),
+        .target(name: "Preferences", dependencies: ["CPreferences"], swiftSettings: settings),
+        .target(name: "FileTestSupport", swiftSettings: settings),
+        .executableTarget(name: "laws", dependencies: ["Preferences", "FileTestSupport"], swiftSettings: settings),
+    ],
+    swiftLanguageModes: [.v6]
+)

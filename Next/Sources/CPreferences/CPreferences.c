@@ -1,0 +1,173 @@
+#define _GNU_SOURCE
+#include "CPreferences.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#if defined(__linux__)
+#include <linux/futex.h>
+#include <sys/syscall.h>
+#endif
+
+// MARK: Threads
+
+static __thread struct preferences_thread_state state;
+struct preferences_thread_state *preferences_state(void) { return &state; }
+
+struct executor {
+    const void *identity;
+    const void *implementation;
+};
+
+// A function of Swift's runtime, as `include/swift/Runtime/Concurrency.h` declares it; the identity is null off every actor.
+__attribute__((swiftcall)) struct executor swift_task_getCurrentExecutor(void);
+
+static bool is_main_thread(void) {
+#if defined(__linux__)
+    static __thread int answer = 0;
+    if (answer == 0) answer = (pid_t)syscall(SYS_gettid) == getpid() ? 1 : -1;
+    return answer > 0;
+#else
+    return pthread_main_np() != 0;
+#endif
+}
+
+bool preferences_runs_main_actor(const void *main_executor) {
+    const void *current = swift_task_getCurrentExecutor().identity;
+    return current == NULL ? is_main_thread() : current == main_executor;
+}
+
+enum { MOST_CONVERSIONS = 16 };
+
+// Deeper ones are counted only.
+static __thread struct {
+    int count;
+    const void *identities[MOST_CONVERSIONS];
+    bool isMisused[MOST_CONVERSIONS];
+} conversions;
+
+bool preferences_begin_conversion(const void *identity) {
+    int count = conversions.count < MOST_CONVERSIONS ? conversions.count : MOST_CONVERSIONS;
+    for (int index = 0; index < count; index++) {
+        if (conversions.identities[index] != identity) continue;
+        conversions.isMisused[index] = true;
+        return false;
+    }
+    if (conversions.count < MOST_CONVERSIONS) {
+        conversions.identities[conversions.count] = identity;
+        conversions.isMisused[conversions.count] = false;
+    }
+    conversions.count++;
+    return true;
+}
+
+bool preferences_end_conversion(void) {
+    conversions.count--;
+    return conversions.count < MOST_CONVERSIONS && conversions.isMisused[conversions.count];
+}
+
+struct start {
+    void (*body)(void *);
+    void *context;
+};
+
+static void *run_thread(void *context) {
+    struct start start = *(struct start *)context;
+    free(context);
+#if defined(__linux__)
+    pthread_setname_np(pthread_self(), "preferences");
+#endif
+    start.body(start.context);
+    return NULL;
+}
+
+int preferences_start_thread(void (*body)(void *), void *context) {
+    struct start *start = malloc(sizeof *start);
+    if (start == NULL) return ENOMEM;
+    *start = (struct start){body, context};
+    sigset_t all, old;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &old);
+    pthread_attr_t attributes;
+    pthread_attr_init(&attributes);
+    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+    pthread_attr_setstacksize(&attributes, 1 << 20);
+    pthread_t thread;
+    int result = pthread_create(&thread, &attributes, run_thread, start);
+    pthread_attr_destroy(&attributes);
+    pthread_sigmask(SIG_SETMASK, &old, NULL);
+    if (result != 0) free(start);
+    return result;
+}
+
+// MARK: fork
+
+uint32_t preferences_generation_word;
+static void (*fork_before)(void);
+static void (*fork_after)(void);
+
+static void before_fork(void) { fork_before(); }
+static void after_fork(void) { fork_after(); }
+static void in_child(void) {
+    preferences_generation_word++;
+    fork_after();
+}
+
+void preferences_handle_forks(void (*before)(void), void (*after)(void)) {
+    fork_before = before;
+    fork_after = after;
+    pthread_atfork(before_fork, after_fork, in_child);
+}
+
+// MARK: Waiting
+
+#if defined(__linux__)
+void preferences_wait(const void *word, uint32_t value, int64_t nanoseconds) {
+    struct timespec time = {nanoseconds / 1000000000, nanoseconds % 1000000000};
+    int saved = errno;
+    syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, value, nanoseconds < 0 ? NULL : &time, NULL, 0);
+    errno = saved;
+}
+
+void preferences_wake(const void *word) {
+    int saved = errno;
+    syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+    errno = saved;
+}
+#endif
+
+int64_t preferences_now(void) {
+    struct timespec time;
+#if defined(__linux__)
+    clock_gettime(CLOCK_MONOTONIC_COARSE, &time);
+#else
+    clock_gettime(CLOCK_MONOTONIC_RAW_APPROX, &time);
+#endif
+    return (int64_t)time.tv_sec * 1000000000 + time.tv_nsec;
+}
+
+// MARK: Hashing
+
+// Folded multiplications as in wyhash, from an address that the system has chosen at random.
+static inline uint64_t mix(uint64_t a, uint64_t b) {
+    __uint128_t product = (__uint128_t)a * b;
+    return (uint64_t)product ^ (uint64_t)(product >> 64);
+}
+
+intptr_t preferences_hash(const uint8_t *bytes, intptr_t count) {
+    uint64_t hash = (uintptr_t)&preferences_generation_word ^ (uint64_t)count;
+    while (count > 0) {
+        uint64_t word = 0;
+        memcpy(&word, bytes, count < 8 ? (size_t)count : 8);
+        hash = mix(hash ^ word, 0x9E3779B97F4A7C15);
+        bytes += 8;
+        count -= 8;
+    }
+    return (intptr_t)(hash ^ hash >> 32);
+}

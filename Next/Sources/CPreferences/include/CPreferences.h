@@ -1,0 +1,74 @@
+#ifndef C_PREFERENCES_H
+#define C_PREFERENCES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/// Returns an address that differs between any two threads that run at the same time.
+static inline uintptr_t preferences_thread(void) {
+#if defined(__x86_64__) && defined(__linux__)
+    uintptr_t self;
+    __asm__("mov %%fs:0, %0" : "=r"(self));
+    return self;
+#else
+    return (uintptr_t)__builtin_thread_pointer();
+#endif
+}
+
+/// What the library knows of the calling thread; zero at first.
+struct preferences_thread_state {
+    /// How many changes led to the work of the thread, each made by an observer of the one before.
+    int64_t depth;
+    /// How many turns it has.
+    int64_t turns;
+    /// What is to be done when it has none.
+    void *_Nullable deferred;
+    /// The issue handlers that run on it.
+    void *_Nullable running;
+};
+struct preferences_thread_state *_Nonnull preferences_state(void);
+
+/// Whether the caller runs on the main actor's executor, or on the main thread without an executor.
+///
+/// On Linux the main actor of an asynchronous program runs on other threads than the first.
+bool preferences_runs_main_actor(const void *_Nonnull main_executor);
+
+/// Records that the calling thread begins to check or convert a value; returns false, and records the misuse, if it does so already for
+/// the same preference.
+bool preferences_begin_conversion(const void *_Nonnull identity);
+
+/// Ends the newest conversion; returns whether it was begun again meanwhile.
+bool preferences_end_conversion(void);
+
+/// How many calls of `fork` lie between this process and the one that loaded the library.
+extern uint32_t preferences_generation_word;
+static inline uint32_t preferences_generation(void) { return preferences_generation_word; }
+
+/// Has each later `fork` call `before` in the parent, and `after` in both processes (pthread_atfork(3)).
+void preferences_handle_forks(void (*_Nonnull before)(void), void (*_Nonnull after)(void));
+
+/// Runs `body(context)` on a new detached thread that handles none of the program's signals; returns 0 or an errno.
+int preferences_start_thread(void (*_Nonnull body)(void *_Nullable), void *_Nullable context);
+
+/// Sleeps while the word has the value, at most so many nanoseconds, for ever if negative; might return earlier (futex(2)).
+void preferences_wait(const void *_Nonnull word, uint32_t value, int64_t nanoseconds);
+
+/// Wakes one thread that sleeps at the word.
+void preferences_wake(const void *_Nonnull word);
+
+/// Returns a monotonic time in nanoseconds, which may lag a few milliseconds; a precise one takes ten times as long.
+int64_t preferences_now(void);
+
+/// Lets the processor save power, and the other thread of its core run, in a loop that waits for another thread.
+static inline void preferences_relax(void) {
+#if defined(__x86_64__) || defined(__i386__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__) || defined(__arm__)
+    __asm__ volatile("yield");
+#endif
+}
+
+/// Returns a hash of some bytes that differs between processes.
+intptr_t preferences_hash(const uint8_t *_Nullable bytes, intptr_t count);
+
+#endif

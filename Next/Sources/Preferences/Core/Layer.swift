@@ -1,0 +1,74 @@
+/// One level of a store's order of precedence: a source, and how its values are interpreted there.
+package struct Layer: Sendable {
+    package let source: Source
+    /// The layer's name in `Preference.source`.
+    package var name = "store"
+    var isReadOnly = false
+    /// Whether the user can't override the layer's values.
+    var isManaged = false
+    /// Whether values are text written by a person for a declared type, as in a command-line argument.
+    var isText = false
+    /// Whether all of the layer's values are secrets, also in stores that have other layers.
+    var isSecret = false
+    /// The text before a name in the place where its value is written, such as `--`.
+    var optionPrefix = ""
+    /// The prefix of the source's names that the layer shows. It isn't part of the preferences' names.
+    package var prefix = ""
+    /// Converts a preference's name to the layer's spelling if that differs, as in environment variables; such names are not listed.
+    package var spelling: (@Sendable (String) -> String)?
+    /// The store that this layer was taken from, retained for its issue handler.
+    package var owner: (any AnyObject & Sendable)?
+
+    package init(source: Source) { self.source = source }
+
+    /// Returns the name under which the source has a preference.
+    package func key(_ name: String) -> String {
+        let name = prefix.isEmpty ? name : prefix + name
+        return spelling?(name) ?? name
+    }
+
+    /// Returns the name of the preference that a name in the source stands for; nil if it isn't listed.
+    package func name(of key: String) -> String? {
+        guard spelling == nil else { return nil }
+        guard !prefix.isEmpty else { return key }
+        return key.hasPrefix(prefix) && key.utf8.count > prefix.utf8.count ? String(key.dropFirst(prefix.count)) : nil
+    }
+
+    /// Returns where a value was written, for messages: the option, the variable, or the name as the source spells it; nil if that is the
+    /// preference's.
+    func origin(of name: String) -> String? {
+        if isText { return optionPrefix + key(name) }
+        return prefix.isEmpty && spelling == nil ? nil : key(name)
+    }
+
+    /// Returns the layer of a scope, whose prefix follows this layer's.
+    func scoped(_ prefix: String) -> Layer {
+        var layer = self
+        layer.prefix += prefix
+        return layer
+    }
+
+    /// Returns a read-only layer of another name, or this layer if it is read-only already.
+    func readOnly(named name: String) -> Layer {
+        guard !isReadOnly else { return self }
+        var layer = self
+        (layer.name, layer.isReadOnly) = (name, true)
+        return layer
+    }
+}
+
+/// A stored value that a name may be read as.
+package struct Candidate {
+    let value: PropertyListValue
+    /// The index of the layer that has it.
+    let layer: Int
+    /// The index among the names of the preference, of which the first is its own.
+    let name: Int
+}
+
+extension Candidate: Equatable {
+    /// Returns whether both give the same value; one that moves to the present name stays the same.
+    package static func == (left: Candidate, right: Candidate) -> Bool {
+        left.layer == right.layer && left.value == right.value
+    }
+}

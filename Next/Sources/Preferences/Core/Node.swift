@@ -1,0 +1,256 @@
+internal import Synchronization
+
+/// A declared or observed name of a store. All but `signal` and the cells is guarded by the publish lock.
+@usableFromInline
+package final class Node: Named, @unchecked Sendable {
+    /// The store, which has the node until it is released.
+    unowned(unsafe) let core: StoreCore
+    package let signal = PreferenceSignal()
+    /// The former names in use, the first one first.
+    @exclusivity(unchecked) fileprivate(set) var formerNames: [String] = []
+    /// Those of its name and then of its former names in the strongest layer, then in the next; each with the node's index there.
+    @exclusivity(unchecked) fileprivate var entries: [(entry: Entry, place: Int)] = []
+    /// The first of the cells.
+    @exclusivity(unchecked) private var cell: PreferenceCell?
+    @exclusivity(unchecked) var subscriptions = Subscriptions()
+    /// Whether a read used more than the strongest value since the last change, so that a change below it counts.
+    @exclusivity(unchecked) var usesWeaker = false
+    /// Whether the transaction that is being published changes it.
+    @exclusivity(unchecked) var isTouched = false
+
+    init(_ name: String, _ core: StoreCore) {
+        self.core = core
+        super.init(name)
+    }
+
+    private var nameCount: Int { formerNames.count + 1 }
+
+    /// The entry, if it has one layer and one name, as most.
+    var plain: Entry? { entries.count == 1 ? entries[0].entry : nil }
+
+    /// Whether a declaration of the name exists.
+    var isDeclared: Bool {
+        var next = cell
+        while let known = next {
+            if known.users > 0 { return true }
+            next = known.next
+        }
+        return false
+    }
+
+    // MARK: Entries
+
+    /// Shows the name, and former ones from now on, in the tables of the layers.
+    fileprivate func attach(_ names: [String] = []) {
+        formerNames = names
+        entries.reserveCapacity(core.layers.count * nameCount)
+        for layer in core.layers {
+            entries.append(layer.source.table.attach(self, as: layer.key(name), entries.count))
+            for name in formerNames {
+                entries.append(layer.source.table.attach(self, as: layer.key(name), entries.count))
+            }
+        }
+    }
+
+    fileprivate func detach() {
+        for index in entries.indices {
+            core.layers[index / nameCount].source.table.detach(entries[index].place, from: entries[index].entry)
+        }
+        entries = []
+    }
+
+    /// Notes the new index among the nodes of one of its entries.
+    func move(_ index: Int, to place: Int) { entries[index].place = place }
+
+    /// The first of the candidates.
+    var first: PropertyListValue? {
+        for (entry, _) in entries { if let value = entry.value { return value } }
+        return nil
+    }
+
+    /// Returns the stored values of the name, the strongest first.
+    ///
+    /// - Parameters:
+    ///   - base: The index of the strongest layer that is read.
+    ///   - changes: What a source is going to have instead, by the source's names.
+    func candidates(from base: Int = 0, with changes: StoreCore.SourceChanges? = nil) -> [Candidate] {
+        var found: [Candidate] = []
+        for index in base * nameCount..<entries.count {
+            let entry = entries[index].entry
+            let (layer, name) = (index / nameCount, index % nameCount)
+            // A layer may spell two names alike.
+            if name > 0, entries[layer * nameCount..<index].contains(where: { $0.entry === entry }) { continue }
+            let changed = changes.flatMap { $0.source === core.layers[layer].source ? $0.values[entry.name] : nil }
+            if let value = changed ?? entry.value { found.append(Candidate(value: value, layer: layer, name: name)) }
+        }
+        return found
+    }
+
+    /// Returns the name that a candidate is stored under, without the layer's prefix and spelling.
+    func name(of candidate: Candidate) -> String {
+        candidate.name == 0 || candidate.name > formerNames.count ? name : formerNames[candidate.name - 1]
+    }
+
+    /// Returns whether a problem of a candidate wasn't reported to a handler yet, and notes that it is.
+    func isNew(_ problem: UnreadableValue.Key, of candidate: Candidate, to reporter: UInt64) -> Bool {
+        let index = candidate.layer * nameCount + candidate.name
+        guard index < entries.count, case let entry = entries[index].entry, entry.value == candidate.value else { return true }
+        if entry.reported.contains(where: { $0 == (problem, reporter) }) { return false }
+        entry.reported.append((problem, reporter))
+        return true
+    }
+
+    // MARK: Cells
+
+    /// Returns the cell of a type, coding and rules, with the caller as a user.
+    ///
+    /// - Parameter removed: Gets unused cells, whose values the caller releases without the lock.
+    fileprivate func cell(
+        for key: CellKey,
+        _ removed: inout PreferenceCell?,
+        create: () -> PreferenceCell
+    ) -> PreferenceCell {
+        var (count, last): (Int, PreferenceCell?) = (0, nil)
+        var next = cell
+        while let known = next {
+            if known.key == key {
+                known.users += 1
+                return known
+            }
+            (count, last, next) = (count + 1, known, known.next)
+        }
+        let created = create()
+        created.key = key
+        if count >= 8 {
+            var used: PreferenceCell?
+            var unused: PreferenceCell?
+            var rest = cell
+            // Those in use move to the new list.
+            while let known = rest {
+                rest = known.next
+                if known.users > 0 { (known.next, used) = (used, known) } else { (known.next, unused) = (unused, known) }
+            }
+            (removed, cell, created.next) = (unused, created, used)
+        } else if let last {
+            last.next = created
+        } else {
+            cell = created
+        }
+        return created
+    }
+
+    /// Makes each later read go to the store.
+    func invalidate() {
+        var next = cell
+        while let known = next {
+            known.invalidate()
+            next = known.next
+        }
+    }
+}
+
+/// A former name of a preference.
+final class Claim: Named {
+    unowned(unsafe) let node: Node
+    /// Whether the name is declared as a preference only to be migrated from.
+    var isMigrated = false
+
+    init(_ name: String, _ node: Node) {
+        self.node = node
+        super.init(name)
+    }
+}
+
+extension StoreCore {
+    /// Returns the node of a name.
+    func node(_ name: String) -> Node { publishing.withLock { findNode(name) } }
+
+    /// Returns the node of a declaration and its cell; `leave` must follow.
+    // Not generic: as a generic result, the tuple's type would be looked up at each call.
+    func declare(
+        _ name: String,
+        formerly formerNames: [String],
+        _ key: CellKey,
+        create: () -> PreferenceCell
+    ) -> (Node, PreferenceCell) {
+        var removed: PreferenceCell?
+        var effects = Effects()
+        let (node, cell) = publishing.withLock {
+            let node = findNode(name)
+            // A former name of another preference isn't one any more.
+            if claims.count > 0, !node.isDeclared, let claim = claims[name], claim.node !== node, !claim.isMigrated {
+                claims.remove(name)
+                addMisuse(ofFormerName: name, of: claim.node.name, name)
+                show(claim.node, under: claim.node.formerNames.filter { $0 != name }, &effects)
+            }
+            if !formerNames.isEmpty { claim(formerNames, for: node, &effects) }
+            return (node, node.cell(for: key, &removed, create: create))
+        }
+        withExtendedLifetime(removed) {}
+        // Not on this thread, which may be reading, and hold a lock that observers wait for.
+        if let source = layers.first?.source, !effects.isEmpty { effects.runLater(source) }
+        return (node, cell)
+    }
+
+    func leave(_ cell: PreferenceCell) { publishing.withLock { cell.users -= 1 } }
+
+    private func findNode(_ name: String) -> Node {
+        if let node = nodes[name] { return node }
+        let node = nodes.find(name) { Node($0, self) }
+        node.attach()
+        return node
+    }
+
+    /// Has a preference read former names, too, of which no other preference has one.
+    private func claim(_ formerNames: [String], for node: Node, _ effects: inout Effects) {
+        var names = node.formerNames
+        for name in formerNames where name != node.name && !names.contains(name) {
+            let claim = claims[name]
+            if claim.map({ $0.node !== node && $0.node.isDeclared }) ?? false
+                || !(claim?.isMigrated ?? false) && nodes[name]?.isDeclared ?? false
+            {
+                addMisuse(ofFormerName: name, of: node.name, claim?.node.name ?? name)
+                continue
+            }
+            if let claim, claim.node !== node {
+                // The declaration of the other preference was released.
+                show(claim.node, under: claim.node.formerNames.filter { $0 != name }, &effects)
+                claims.remove(name)
+            }
+            _ = claims.find(name) { Claim($0, node) }
+            names.append(name)
+        }
+        if names.count > node.formerNames.count { show(node, under: names, &effects) }
+    }
+
+    /// Shows a preference under other former names.
+    private func show(_ node: Node, under names: [String], _ effects: inout Effects) {
+        let before = node.candidates()
+        node.detach()
+        node.attach(names)
+        effects.noteShown(node, before)
+    }
+
+    private func addMisuse(ofFormerName former: String, of name: String, _ other: String) {
+        misuses.append(
+            PreferenceError(
+                .misuse,
+                name: name,
+                "the former name \"\(former)\" belongs to the preference \"\(other)\" of the store and is ignored; remove it from .formerly"
+            )
+        )
+        isPrepared.store(false, ordering: .releasing)
+    }
+
+    /// Removes all names from the sources, some at a time; called when the store is released.
+    func detach() {
+        var all: [Node] = []
+        publishing.withLock {
+            nodes.forEach { all.append($0) }
+            removeViews()
+        }
+        for start in stride(from: 0, to: all.count, by: 256) {
+            publishing.withLock { for node in all[start..<min(start + 256, all.count)] { node.detach() } }
+        }
+    }
+}

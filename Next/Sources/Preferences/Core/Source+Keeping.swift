@@ -1,0 +1,176 @@
+internal import CPreferences
+internal import Synchronization
+
+// What a property sets while the turn, or the place, can't be had.
+
+extension Source {
+    /// Changes what a property sets. What can't be stored within a tenth of a second is kept.
+    ///
+    /// - Parameter body: Returns the changes for what is stored or shown by then; it may run twice.
+    /// - Returns: What is to be reported, if anything.
+    func set(_ body: (inout Effects) throws -> Decision) -> PreferenceError? {
+        var failed: PreferenceError?
+        if !isRetrying.load(ordering: .relaxed) {
+            do {
+                // Who has waited once for a turn needn't do it again.
+                try change(until: hasKept.load(ordering: .relaxed) ? .now : .patience, body)
+                return nil
+            } catch is WouldWait {} catch {
+                let error = PreferenceError(.unavailable, from: error)
+                if !turn.isMine, !error.isOfPlace { return error }
+                if !turn.isMine, error.code != .busy { failed = error }
+            }
+        } else if isForeign {
+            return misuse
+        }
+        var effects = Effects()
+        do {
+            let (changes, announced) = try body(&effects)
+            keep(changes, announced, &effects)
+        } catch { return PreferenceError(.unencodable, from: error) }
+        var issue: PreferenceError?
+        if let failed {
+            // That of the opening was reported already.
+            if !failed.isOfOpening, note(failed) { issue = failed }
+            retryLater()
+        } else {
+            storeKept(&effects)
+        }
+        effects.run(self, preferences_state())
+        return issue
+    }
+
+    private func keep(_ changes: [Change], _ announced: UInt64, _ effects: inout Effects) {
+        publishing.withLock {
+            keptNumber += 1
+            for change in changes {
+                let entry = table.entry(adding: change.name)
+                if let kept = entry.kept {
+                    kept.number = keptNumber
+                } else {
+                    entry.kept = Entry.Kept(entry.value, keptNumber)
+                    keptEntries.append(entry)
+                }
+            }
+            hasKept.store(true, ordering: .releasing)
+            publishSeveral(changes, announced, &effects)
+        }
+    }
+
+    /// Adds what is kept by a number to a change that has none of it.
+    func addKept(_ limit: Int, to changes: inout [Change]) {
+        let names = Set(changes.map(\.name))
+        for entry in keptEntries where (entry.kept?.number ?? .max) <= limit && !names.contains(entry.name) {
+            changes.append(Change(entry.name, entry.value))
+        }
+    }
+
+    /// Takes those out of a change that are kept by a later set; an own change up to a number ends the keeping of its names.
+    func unmasked(_ changes: [Change], _ limit: Int) -> [Change] {
+        guard !keptEntries.isEmpty else { return changes }
+        var ended = false
+        let shown = changes.filter { change in
+            guard let entry = table.entry(change.name), let kept = entry.kept else { return true }
+            guard kept.number <= limit else {
+                kept.stored = change.value
+                return false
+            }
+            (entry.kept, ended) = (nil, true)
+            return true
+        }
+        if ended { forgetUnkept() }
+        return shown
+    }
+
+    private func forgetUnkept() {
+        for entry in keptEntries where entry.kept == nil { table.dropUnused(entry) }
+        keptEntries.removeAll { $0.kept == nil }
+        hasKept.store(!keptEntries.isEmpty, ordering: .releasing)
+    }
+
+    /// Stores what is kept if the turn is free and nothing needs waiting; else its holder does, or a thread of the pool.
+    func storeKept(_ effects: inout Effects) {
+        while hasKept.load(ordering: .acquiring), !isRetrying.load(ordering: .relaxed), !isForeign, turn.enterOrMark() {
+            let thread = preferences_state()
+            thread.pointee.turns += 1
+            if isOpen { storeOrRetry(until: .now, &effects) } else { retryLater() }
+            thread.pointee.turns -= 1
+            if !turn.leave() { return }
+        }
+    }
+
+    /// Stores what is kept; call in the turn.
+    func storeOrRetry(until deadline: Deadline, _ effects: inout Effects) {
+        do {
+            try store(until: deadline, &effects) { _ in ([], 0) }
+            pause = 0
+        } catch is WouldWait {
+            retryLater(0)
+        } catch {
+            let error = PreferenceError(.unavailable, from: error)
+            guard error.isOfPlace else { return dropUnstorable(until: deadline, &effects) }
+            // Another program has the file's lock: often, but not for long, so that this one's turn stays free for others' changes.
+            if error.code == .busy { return retryLater(200_000_000) }
+            if note(error) { effects.report(error) }
+            retryLater()
+        }
+    }
+
+    /// Stores each kept value by itself; those that the place rejects for what they are show what is stored again.
+    private func dropUnstorable(until deadline: Deadline, _ effects: inout Effects) {
+        for entry in publishing.withLock({ keptEntries }) {
+            let (change, number) = publishing.withLock { (Change(entry.name, entry.value), entry.kept?.number ?? 0) }
+            do {
+                try backend.change(until: deadline) { update in
+                    publish(update, &effects)
+                    return [change]
+                }
+                publish([change], 0, number, &effects)
+            } catch {
+                let error = PreferenceError(.unavailable, from: error)
+                guard !error.isOfPlace else { return retryLater() }
+                effects.report(error.named(entry.name))
+                publishing.withLock {
+                    guard let kept = entry.kept, kept.number == number else { return }
+                    entry.kept = nil
+                    publishSeveral([Change(entry.name, kept.stored)], nil, &effects)
+                    forgetUnkept()
+                }
+            }
+        }
+    }
+
+    /// Has a thread of the pool store what is kept: after a second, then two, four, up to half a minute.
+    private func retryLater(_ delay: Int64? = nil) {
+        guard !isRetrying.exchange(true, ordering: .relaxed) else { return }
+        // Not in the turn if a set calls it: the pause may be read a little old.
+        let nanoseconds = delay ?? 1_000_000_000 << min(pause, 5)
+        process.pool.run(after: nanoseconds) { [weak self] in self?.retry(mayPause: delay == nil) }
+    }
+
+    private func retry(mayPause: Bool) {
+        isRetrying.store(false, ordering: .relaxed)
+        do {
+            try inTurn(until: timeout) { effects, deadline in
+                if mayPause { pause = min(pause + 1, 5) }
+                if isOpen { storeOrRetry(until: .patience, &effects) } else { try open(until: deadline, &effects) }
+            }
+        } catch { if hasKept.load(ordering: .relaxed) { retryLater() } }
+    }
+
+    /// Stores what is kept; throws if it can't be stored yet.
+    func flush(until deadline: Deadline) throws {
+        guard hasKept.load(ordering: .acquiring) else { return }
+        try inTurn(until: deadline) { effects, deadline in
+            try open(until: deadline, &effects)
+            if hasKept.load(ordering: .relaxed) { try store(until: deadline, &effects) { _ in ([], 0) } }
+        }
+    }
+}
+
+extension PreferenceError {
+    /// Whether the place can't store now what it might store later; else the value itself is rejected.
+    var isOfPlace: Bool {
+        [.unavailable, .readOnly, .noSpace, .busy, .notPermitted, .unknownFormat].contains(code)
+    }
+}

@@ -1,0 +1,226 @@
+internal import CPreferences
+internal import Synchronization
+
+/// A backend, its values, and the stores that show them.
+///
+/// The turn covers everything that calls the backend: what others changed is read only in a turn and published before it ends, so the values
+/// and the backend's place agree whenever the turn is free. What a property has set while the turn, or the place, couldn't be had is *kept*:
+/// it shows at once, and whoever leaves the turn stores it.
+package final class Source: @unchecked Sendable {  // `turn` or the publish lock guards each property, as said there
+    let backend: any Backend
+    let turn = Turn()
+    let publishing = PublishLock()
+    let process = Process.current
+    private let generation = preferences_generation()
+    /// The tasks that wait to change it, one after another.
+    let tasks = TaskQueue()
+    /// The time of a call, which begins when it first waits.
+    let timeout: Deadline
+    // Asked once: a call of a protocol's witness costs 30 instructions.
+    let mayWait: Bool
+    /// The handler of the store that was created over the source.
+    let issues = IssueReporter()
+
+    // Guarded by the publish lock.
+    @exclusivity(unchecked) var table = Table()
+    @exclusivity(unchecked) var views = Views()
+    @exclusivity(unchecked) var keptEntries: [Entry] = []
+    /// The number of the last keeping.
+    @exclusivity(unchecked) var keptNumber = 0
+    /// Why the backend could not be opened, or what is kept not be stored.
+    @exclusivity(unchecked) private var failure: PreferenceError?
+    @exclusivity(unchecked) private var reporters: [Reporter] = []
+    /// The secret names that stores over it have declared, as it spells them.
+    @exclusivity(unchecked) private var secretNames: Set<String> = []
+
+    private struct Reporter { weak var reporter: IssueReporter? }
+
+    let hasKept = Atomic<Bool>(false)
+    /// Whether a timer is going to store what is kept, so that properties needn't try.
+    let isRetrying = Atomic<Bool>(false)
+    private enum Phase: UInt8 { case closed, failed, open }
+    private let phase = Atomic<UInt8>(Phase.closed.rawValue)
+
+    // Guarded by the turn.
+    var pause: Int64 = 0
+
+    package init(_ backend: any Backend) {
+        (self.backend, timeout, mayWait) = (backend, .period(backend.timeout), backend.mayWait)
+        if !mayWait { phase.store(Phase.open.rawValue, ordering: .relaxed) }
+    }
+
+    /// Creates a source in memory.
+    convenience init(_ contents: [String: PropertyListValue]) {
+        self.init(MemoryBackend())
+        publishing.withLock {
+            for (name, value) in contents { _ = table.set(table.entry(adding: name), to: value) }
+        }
+    }
+
+    /// Whether the process is a child of `fork`, which has no thread that could finish what others began.
+    var isForeign: Bool { generation != preferences_generation() }
+
+    var misuse: PreferenceError {
+        PreferenceError(
+            .misuse,
+            "the process was created by fork and uses a store of its parent; nothing was changed. Request the store again, or call exec"
+        )
+    }
+
+    // MARK: Issues
+
+    /// Has the handler of a store that shows the source hear of each issue.
+    func add(_ reporter: IssueReporter) {
+        publishing.withLock {
+            // Those that are gone are removed when the list would grow, so an addition takes constant time.
+            if reporters.count == reporters.capacity { reporters.removeAll { $0.reporter == nil } }
+            reporters.append(Reporter(reporter: reporter))
+        }
+    }
+
+    /// Reports to the source's own handler, or without one to those of all stores that show it.
+    func report(_ error: PreferenceError) {
+        if issues.hasHandler { return issues.report(error) }
+        let all = publishing.withLock { reporters.compactMap(\.reporter) }
+        let handling = all.filter(\.hasHandler)
+        if handling.isEmpty { return issues.report(error) }
+        for reporter in handling { reporter.report(error) }
+    }
+
+    // MARK: Secrets
+
+    func noteSecret(_ key: String) { publishing.withLock { _ = secretNames.insert(key) } }
+
+    func isSecret(_ key: String) -> Bool { publishing.withLock { secretNames.contains(key) } }
+
+    // MARK: The turn
+
+    var isOpen: Bool { phase.load(ordering: .acquiring) == Phase.open.rawValue }
+    var isClosed: Bool { phase.load(ordering: .acquiring) == Phase.closed.rawValue }
+    var openingError: PreferenceError? { isOpen ? nil : publishing.withLock { failure } }
+
+    /// Runs `body` in a turn, then delivers what it has published, unless the thread has another turn: then at the end of that one.
+    func inTurn<Result>(
+        until deadline: Deadline,
+        _ body: (inout Effects, Deadline) throws -> Result
+    ) throws -> Result {
+        if isForeign { throw misuse }
+        var deadline = deadline
+        if !turn.tryEnter(), !turn.enter(until: deadline.start()) {
+            if turn.isMine {
+                throw PreferenceError(
+                    .misuse,
+                    "a store is changed inside the body of its own update or transaction; nothing was changed. Change the body's argument "
+                        + "instead"
+                )
+            }
+            throw deadline.isNow ? WouldWait() as any Error : busy
+        }
+        let thread = preferences_state()
+        thread.pointee.turns += 1
+        var effects = Effects()
+        let result: Result
+        do { result = try body(&effects, deadline) } catch {
+            leave(thread, &effects)
+            throw error
+        }
+        leave(thread, &effects)
+        return result
+    }
+
+    private func leave(_ thread: UnsafeMutablePointer<preferences_thread_state>, _ effects: inout Effects) {
+        thread.pointee.turns -= 1
+        if turn.leave() { storeKept(&effects) }
+        effects.run(self, thread)
+    }
+
+    private var busy: PreferenceError {
+        PreferenceError(.busy, "\(backend.place) was in use by other calls for \(backend.timeout); nothing was changed. Try again")
+    }
+
+    // MARK: Opening
+
+    /// Opens the backend unless it is open; throws if that fails.
+    func open(until deadline: Deadline) throws {
+        guard !isOpen, !turn.isMine else { return }
+        try inTurn(until: deadline) { effects, deadline in try open(until: deadline, &effects) }
+    }
+
+    func open(until deadline: Deadline, _ effects: inout Effects) throws {
+        guard !isOpen else { return }
+        if deadline.isNow { throw WouldWait() }
+        process.pool.start()
+        let update: Update
+        do throws(PreferenceError) { update = try backend.load {} } catch {
+            phase.store(Phase.failed.rawValue, ordering: .releasing)
+            if note(error) { effects.report(error) }
+            throw error.ofOpening
+        }
+        publish(update, &effects)
+        _ = note(nil)
+        phase.store(Phase.open.rawValue, ordering: .releasing)
+        if hasKept.load(ordering: .relaxed) { storeOrRetry(until: deadline, &effects) }
+    }
+
+    /// Notes why the place can't be used; returns whether that is new.
+    func note(_ error: PreferenceError?) -> Bool {
+        publishing.withLock {
+            defer { failure = error }
+            return error != nil && failure?.message != error?.message
+        }
+    }
+
+    // MARK: Changing
+
+    /// What is to be changed, and the last subscription that was told before.
+    typealias Decision = (changes: [Change], announced: UInt64)
+
+    /// Changes the stored values by what `body` returns, which runs in the turn, and for a file under its lock; it may throw any error.
+    func change(until deadline: Deadline, _ body: (inout Effects) throws -> Decision) throws {
+        try inTurn(until: deadline) { effects, deadline in
+            if !isOpen { try open(until: deadline, &effects) }
+            try store(until: deadline, &effects, body)
+        }
+    }
+
+    /// Stores what is kept and what `body` returns as one change; call in the turn.
+    func store(
+        until deadline: Deadline,
+        _ effects: inout Effects,
+        _ body: (inout Effects) throws -> Decision
+    ) throws {
+        var (stored, announced, limit): ([Change], UInt64, Int) = ([], 0, 0)
+        try backend.change(until: deadline) { update in
+            publish(update, &effects)
+            limit = hasKept.load(ordering: .relaxed) ? publishing.withLock { keptNumber } : 0
+            (stored, announced) = try body(&effects)
+            // The body might have forked.
+            if isForeign { throw misuse }
+            if limit > 0 {
+                // Within the lock: new names of stores change the table, too.
+                publishing.withLock { addKept(limit, to: &stored) }
+            } else if mayWait {
+                publishing.withLock { dropStored(&stored) }
+            }
+            return stored
+        }
+        if limit > 0 { publishing.withLock { failure = nil } }
+        if !stored.isEmpty { publish(stored, announced, limit, &effects) }
+    }
+
+    /// Removes what is stored already, for a place where storing takes time.
+    private func dropStored(_ changes: inout [Change]) {
+        if changes.count > 1 || changes.first.map(isStored) ?? false { changes.removeAll(where: isStored) }
+    }
+
+    private func isStored(_ change: Change) -> Bool {
+        guard let entry = entry(of: change) else { return change.value == nil }
+        return entry.value == change.value && entry.kept == nil
+    }
+
+    /// The entry of an own change.
+    func entry(of change: Change) -> Entry? {
+        if let entry = change.node?.plain { return entry }
+        return table.entry(change.name)
+    }
+}

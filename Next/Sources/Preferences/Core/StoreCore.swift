@@ -1,0 +1,491 @@
+internal import CPreferences
+internal import Synchronization
+
+/// The values of a store that are secrets, the fewest first.
+package enum Secrecy: Comparable {
+    /// Those under the names that preferences have declared secret.
+    case declared
+    /// These, and the values of some layers.
+    case layers
+    case all
+}
+
+/// The layers, names and observers of a store.
+@usableFromInline
+package final class StoreCore: @unchecked Sendable {  // all but the constants is guarded by the publish lock
+    /// The strongest first; managed layers are the strongest, wherever they are listed.
+    package let layers: [Layer]
+    /// The index of the layer that a set changes, the first that isn't read-only; their count if there is none.
+    package let base: Int
+    let publishing: PublishLock
+    /// Whether there is one layer, whose names and values are the store's.
+    let isPlain: Bool
+    let hasManaged: Bool
+    package let issues: IssueReporter
+    /// The prefix of a scope's names in the store whose issue handler it uses.
+    package let scope: String
+    let secrecy: Secrecy
+    /// Whether `withIsolatedStores` replaces the store, so that its values aren't cached while a scope is open.
+    let isShared: Bool
+    /// Whether the sources are open and the declarations checked, so that a read needs no preparation.
+    let isPrepared = Atomic<Bool>(false)
+
+    @exclusivity(unchecked) var nodes = NameTable<Node>()
+    /// The former names in use.
+    @exclusivity(unchecked) var claims = NameTable<Claim>()
+    /// Mistakes in declarations, reported when the store is used next.
+    @exclusivity(unchecked) var misuses: [PreferenceError] = []
+    @exclusivity(unchecked) private var secretNames: Set<String> = []
+    @exclusivity(unchecked) private var storeSubscriptions = Subscriptions()
+    /// What observers of the whole store see, while there are any.
+    @exclusivity(unchecked) private var views: [Views.View] = []
+    /// The changes of the transaction that is being published.
+    @exclusivity(unchecked) var published: [ChangeEntry] = []
+    @exclusivity(unchecked) private var queue: [ChangeBatch] = []
+    /// The index of the next transaction in the queue.
+    @exclusivity(unchecked) private var next = 0
+    @exclusivity(unchecked) private var isDelivering = false
+    @exclusivity(unchecked) private var sequence: UInt64 = 0
+
+    /// The number of the newest subscription of the process; increased under the publish lock of its store.
+    private static let lastNumber = Atomic<UInt64>(0)
+    /// How many are told before a change.
+    private static let willSetCount = Atomic<Int>(0)
+    /// The length of a chain of observers' reactions above which it counts as a loop.
+    private static let depthLimit: Int64 = 1000
+    /// The number of batches of other threads that a thread delivers before it hands the rest over.
+    private static let foreignLimit = 64
+
+    init(
+        _ layers: [Layer],
+        issues: IssueReporter,
+        scope: String = "",
+        secrecy: Secrecy = .declared,
+        isShared: Bool = false
+    ) {
+        (self.issues, self.scope, self.secrecy, self.isShared) = (issues, scope, secrecy, isShared)
+        self.layers = layers.count == 1 ? layers : layers.filter(\.isManaged) + layers.filter { !$0.isManaged }
+        base = self.layers.firstIndex { !$0.isReadOnly } ?? layers.count
+        publishing = layers.first?.source.publishing ?? PublishLock()
+        for layer in layers.dropFirst() { publishing.connect(layer.source.publishing) }
+        isPlain = layers.count == 1 && layers[0].prefix.isEmpty && layers[0].spelling == nil
+        hasManaged = layers.contains(where: \.isManaged)
+        for layer in layers where layer.source.issues !== issues { layer.source.add(issues) }
+        if layers.allSatisfy(\.source.isOpen) { isPrepared.store(true, ordering: .relaxed) }
+    }
+
+    /// The layer that a set changes.
+    package var writable: Layer? { base < layers.count ? layers[base] : nil }
+
+    /// The index of the strongest layer that an update or a transaction reads: otherwise an argument, say, would be stored.
+    var readBase: Int { base < layers.count ? base : 0 }
+
+    /// The deadline of a blocking call that begins now.
+    var deadline: Deadline { writable?.source.timeout ?? .never }
+
+    // MARK: Issues
+
+    /// Reports to the store's handler or, without one, as the source does if the store was created over it.
+    package func report(_ error: PreferenceError) {
+        let error = whole(error)
+        if !issues.hasHandler, let source = layers.first?.source, source.issues === issues { return source.report(error) }
+        issues.report(error)
+    }
+
+    /// Reports an issue of a declared preference unless it was reported before, also by another scope of the store.
+    func reportOnce(_ issue: PreferenceError) { if issues.noteReported(whole(issue)) { report(issue) } }
+
+    /// Reports a stored value that can't be used, unless the handler was told of it and the value hasn't changed since.
+    func report(_ problem: UnreadableValue, of node: Node) {
+        let isNew = publishing.withLock { node.isNew(problem.key, of: problem.candidate, to: issues.id) }
+        if isNew { report(problem.error) }
+    }
+
+    /// Notes a mistake in a declaration, which is reported when the store is used next: nothing is read by a declaration.
+    func noteMisuse(_ error: PreferenceError) {
+        publishing.withLock {
+            misuses.append(error)
+            isPrepared.store(false, ordering: .releasing)
+        }
+    }
+
+    /// Returns the error with the whole name of a scope's preference, including the prefix.
+    private func whole(_ error: PreferenceError) -> PreferenceError {
+        guard !scope.isEmpty, let name = error.name, !name.hasPrefix(scope) else { return error }
+        return error.of(scope + name)
+    }
+
+    // MARK: Secrets
+
+    /// Records that a name was declared secret.
+    package func noteSecret(_ name: String) {
+        publishing.withLock { _ = secretNames.insert(name) }
+        for layer in layers { layer.source.noteSecret(layer.key(name)) }
+    }
+
+    /// Returns whether the value of a name is a secret: declared so here or in another store over a source, or as all of a layer's.
+    package func isSecret(_ name: String) -> Bool {
+        if secrecy == .all || publishing.withLock({ secretNames.contains(name) }) { return true }
+        if layers.contains(where: { $0.source.isSecret($0.key(name)) }) { return true }
+        return secrecy == .layers && publishing.withLock { candidates(name).contains { layers[$0.layer].isSecret } }
+    }
+
+    // MARK: Reading
+
+    /// Values that a source is going to have, by its names.
+    typealias SourceChanges = (source: Source, values: [String: PropertyListValue?])
+
+    /// Opens the sources that nobody has tried to open, and reports mistakes in declarations; reading doesn't fail.
+    func prepare() {
+        if !isPrepared.load(ordering: .acquiring) { prepareSources() }
+    }
+
+    @inline(never)
+    private func prepareSources() {
+        for layer in layers where layer.source.isClosed {
+            do { try layer.source.open(until: layer.source.timeout) } catch {
+                // The source has reported it, but for a child of `fork`.
+                if let error = error as? PreferenceError, error.code == .misuse { report(error) }
+            }
+        }
+        let isOpen = layers.allSatisfy(\.source.isOpen)
+        let misuses = publishing.withLock {
+            isPrepared.store(isOpen, ordering: .releasing)
+            return exchange(&self.misuses, with: [])
+        }
+        for misuse in misuses { reportOnce(misuse) }
+    }
+
+    /// Returns the stored values of a name alone, the strongest first; call under the publish lock.
+    func candidates(_ name: String, from base: Int = 0, with changes: SourceChanges? = nil) -> [Candidate] {
+        var found: [Candidate] = []
+        for (index, layer) in layers.enumerated().dropFirst(base) {
+            let key = layer.key(name)
+            let changed = changes.flatMap { layer.source === $0.source ? $0.values[key] : nil }
+            if let value = changed ?? layer.source.table[key] {
+                found.append(Candidate(value: value, layer: index, name: 0))
+            }
+        }
+        return found
+    }
+
+    /// Returns the stored values of a node and the stamp of a cell that may be filled from them, registered with Observation.
+    ///
+    /// - Parameter usesWeaker: Whether the reader depends on more than the strongest value.
+    func read(
+        _ node: Node,
+        _ cell: PreferenceCell,
+        usesWeaker: Bool = false
+    ) -> (candidates: [Candidate], ticket: UInt64) {
+        prepare()
+        while true {
+            let registered = node.signal.currentEpoch
+            node.signal.access()
+            let (candidates, ticket, epoch) = publishing.withLock {
+                if usesWeaker { node.usesWeaker = true }
+                return (node.candidates(), cell.ticket, node.signal.noteRead())
+            }
+            // A change in between has ended the epoch with which the reader registered.
+            if epoch == registered { return (candidates, ticket) }
+        }
+    }
+
+    /// Fills a cell unless there was a change since.
+    ///
+    /// - Parameter isFirst: Whether the strongest candidate is used.
+    func fill<Value: Sendable>(_ cell: PreferenceCell, _ value: Value?, of node: Node, ticket: UInt64, isFirst: Bool) {
+        let replaced: Value? = publishing.withLock {
+            guard cell.ticket == ticket else { return nil }
+            if !isFirst { node.usesWeaker = true }
+            return isShared && IsolationScope.areOpen ? nil : cell.fill(value)
+        }
+        withExtendedLifetime(replaced) {}
+    }
+
+    /// Makes each later read go to the store.
+    func dropCachedValues() { publishing.withLock { nodes.forEach { $0.invalidate() } } }
+
+    // MARK: Changing
+
+    /// Checks that sets can go to the layer `base`.
+    private func checkTarget() throws(PreferenceError) {
+        guard base < layers.count else { throw readOnlyError }
+        guard preferences_state().pointee.depth <= Self.depthLimit else {
+            throw PreferenceError(
+                .feedbackLoop,
+                "observers kept setting the values that they observe; nothing was changed. Set only what differs"
+            )
+        }
+        if layers.count > 1 || !isPrepared.load(ordering: .acquiring) { prepareTarget() }
+    }
+
+    /// Opens the layers above and below the one that a set changes, which has its own deadline.
+    private func prepareTarget() { if layers.count > 1 { prepare() } }
+
+    var readOnlyError: PreferenceError {
+        PreferenceError(
+            .readOnly,
+            layers.count == 1
+                ? "the \(layers[0].name) store can't be written; nothing was changed"
+                : "all layers of the store are read-only; nothing was changed. Add a writable layer, such as a file or a memory store"
+        )
+    }
+
+    /// What a set changes: the value of a preference's name, and its former names, which it removes.
+    func changes(of node: Node, to value: PropertyListValue?) -> [Change] {
+        let names = claims.count == 0 ? [] : publishing.withLock { node.formerNames }
+        if names.isEmpty { return [Change(node.name, value, isPlain ? node : nil)] }
+        return [Change(node.name, value)] + names.map { Change($0, nil) }
+    }
+
+    /// The changes by the names of the writable layer.
+    private func keyed(_ changes: [Change]) -> [Change] {
+        isPlain || layers[base].prefix.isEmpty ? changes : changes.map { Change(layers[base].key($0.name), $0.value) }
+    }
+
+    /// Checks that changes can be made, and tells the observers that are told before, once, however often it is then tried; returns the
+    /// number of the last one.
+    private func announce(_ changes: [Change]) throws(PreferenceError) -> UInt64 {
+        try checkTarget()
+        if hasManaged { try checkManaged(changes) }
+        return Self.willSetCount.load(ordering: .relaxed) > 0 ? tell(changes) : 0
+    }
+
+    /// Changes the writable layer for a property, which doesn't wait for long; returns what is to be reported.
+    func set(_ changes: [Change]) -> PreferenceError? {
+        do throws(PreferenceError) {
+            let announced = try announce(changes)
+            return layers[base].source.set { _ in (keyed(changes), announced) }
+        } catch { return error }
+    }
+
+    /// Changes the writable layer for a property by what `body` returns for the stored values, which runs in the turn, or for those that
+    /// are shown while the turn can't be had.
+    func set(_ body: () throws -> [Change]) -> PreferenceError? {
+        do throws(PreferenceError) { try checkTarget() } catch { return error }
+        // The observers are told once, also if it is tried twice.
+        var announced: UInt64?
+        return layers[base].source.set { _ in
+            let changes = try body()
+            if hasManaged { try checkManaged(changes) }
+            let number = announced ?? (Self.willSetCount.load(ordering: .relaxed) > 0 ? tell(changes) : 0)
+            announced = number
+            return (keyed(changes), number)
+        }
+    }
+
+    /// Changes the writable layer.
+    func write(_ changes: [Change]) throws {
+        let announced = try announce(changes)
+        let changes = keyed(changes)
+        try layers[base].source.change(until: deadline) { _ in (changes, announced) }
+    }
+
+    nonisolated(nonsending) func write(_ changes: [Change]) async throws {
+        try Source.checkCancellation()
+        guard let source = writable?.source else { throw readOnlyError }
+        var timeout = source.timeout
+        let deadline = timeout.start()
+        if layers.count > 1 { try await prepare(source, until: deadline, isQueued: false) }
+        let announced = try announce(changes)
+        let changes = keyed(changes)
+        try await source.perform(until: deadline) { deadline in
+            try source.change(until: deadline) { _ in (changes, announced) }
+        }
+    }
+
+    /// Opens the sources on a thread of the pool.
+    nonisolated(nonsending) func prepare(_ source: Source, until deadline: Deadline, isQueued: Bool) async throws {
+        if isPrepared.load(ordering: .acquiring) { return }
+        try await source.perform(until: deadline, isQueued: isQueued) { [self] in
+            if $0.isNow { throw WouldWait() }
+            prepare()
+        }
+    }
+
+    /// Changes the writable layer by the names that `body` returns, which runs in the turn; see `Source.change`.
+    func change(until deadline: Deadline, _ body: (inout Effects) throws -> [Change]) throws {
+        try checkTarget()
+        try layers[base].source.change(until: deadline) { effects in
+            let made = try body(&effects)
+            if hasManaged { try checkManaged(made) }
+            // The body has just decided; the observers run in the turn.
+            let number = Self.willSetCount.load(ordering: .relaxed) > 0 ? tell(made) : 0
+            return (keyed(made), number)
+        }
+    }
+
+    private func checkManaged(_ changes: [Change]) throws(PreferenceError) {
+        let managed = publishing.withLock { changes.first { isManagedHere($0.name) } }
+        guard let managed else { return }
+        throw PreferenceError(
+            .managed,
+            name: managed.name,
+            "the value is managed by an administrator and can't be changed here; nothing was changed"
+        )
+    }
+
+    /// Returns whether a managed layer has a value under a name, or another name of its preference; call under the publish lock.
+    func isManagedHere(_ name: String) -> Bool {
+        let node = claims[name]?.node ?? nodes[name]
+        let found = node?.candidates() ?? candidates(name)
+        return found.contains { layers[$0.layer].isManaged }
+    }
+
+    // MARK: Observing
+
+    /// Subscribes to some nodes, or to all names; passes the state to `begin` in one step with that, under the publish lock: it must not
+    /// call out. Returns what cancels it.
+    func subscribe(
+        to nodes: [Node]?,
+        at timing: PreferenceTiming,
+        begin: () -> Void = {},
+        _ call: @escaping @Sendable (ChangeBatch) -> Void
+    ) -> @Sendable () -> Void {
+        prepare()
+        if timing == .willSet { Self.willSetCount.wrappingAdd(1, ordering: .relaxed) }
+        let subscription = publishing.withLock {
+            let number = Self.lastNumber.wrappingAdd(1, ordering: .relaxed).newValue
+            let subscription = Subscription(timing, number, after: sequence, nodes ?? [], call)
+            if let nodes {
+                for node in nodes { node.subscriptions.add(subscription) }
+            } else {
+                if storeSubscriptions.isEmpty { addViews() }
+                storeSubscriptions.add(subscription)
+            }
+            begin()
+            return subscription
+        }
+        return { [weak self] in
+            guard !subscription.isCancelled.exchange(true, ordering: .releasing) else { return }
+            if timing == .willSet { Self.willSetCount.wrappingSubtract(1, ordering: .relaxed) }
+            self?.remove(subscription)
+        }
+    }
+
+    private func remove(_ subscription: Subscription) {
+        publishing.withLock {
+            for node in subscription.nodes { node.subscriptions.remove(subscription) }
+            guard subscription.nodes.isEmpty else { return }
+            storeSubscriptions.remove(subscription)
+            if storeSubscriptions.isEmpty { removeViews() }
+        }
+    }
+
+    private func addViews() {
+        for (index, layer) in layers.enumerated() where layer.spelling == nil {
+            let view = Views.View(layer.prefix, self, index)
+            layer.source.views.add(view)
+            views.append(view)
+        }
+    }
+
+    /// Call under the publish lock.
+    func removeViews() {
+        for view in views { layers[view.layer].source.views.remove(view) }
+        views = []
+    }
+
+    /// Calls the observers that are told before a change; returns the number of the last subscription.
+    private func tell(_ changes: [Change]) -> UInt64 {
+        let layer = layers[base]
+        let (last, batches) = publishing.withLock {
+            let last = Self.lastNumber.load(ordering: .relaxed)
+            let keys = Dictionary(changes.map { (layer.key($0.name), $0.value) }) { $1 }
+            var entries: [(core: StoreCore, entry: ChangeEntry)] = []
+            for key in keys.keys {
+                for (node, _) in layer.source.table.entry(key)?.nodes ?? [] {
+                    // A transaction may concern several names of one preference.
+                    guard !node.subscriptions.isEmpty, !entries.contains(where: { $0.entry.node === node }) else { continue }
+                    let (old, new) = (node.candidates(), node.candidates(with: (layer.source, keys)))
+                    guard old != new else { continue }
+                    entries.append((node.core, ChangeEntry(node: node, name: node.name, old: old, new: new)))
+                }
+            }
+            var batches: [(ChangeBatch, [Subscription])] = []
+            for core in Set(entries.map { ObjectIdentifier($0.core) }) {
+                let own = entries.filter { ObjectIdentifier($0.core) == core }
+                let batch = own[0].core.batch(own.map(\.entry), announced: last)
+                batches.append((batch, own[0].core.receivers(of: batch) { $0.timing == .willSet && $0.number <= last }))
+            }
+            return (last, batches)
+        }
+        for (batch, receivers) in batches { for subscription in receivers { subscription.receive(batch) } }
+        return last
+    }
+
+    private func batch(_ entries: [ChangeEntry], announced: UInt64?) -> ChangeBatch {
+        ChangeBatch(
+            entries: entries,
+            origin: announced == nil ? .external : .local,
+            sequence: sequence,
+            announced: announced ?? 0,
+            depth: (announced == nil ? 0 : preferences_state().pointee.depth) + 1,
+            thread: preferences_thread()
+        )
+    }
+
+    /// Adds a transaction to the queue; call under the publish lock.
+    func enqueue(_ announced: UInt64?) {
+        sequence += 1
+        queue.append(batch(exchange(&published, with: []), announced: announced))
+    }
+
+    /// Returns the subscriptions for which a batch is, in their order, each once; call under the publish lock.
+    private func receivers(of batch: ChangeBatch, _ isIncluded: (Subscription) -> Bool) -> [Subscription] {
+        var found: [Subscription] = []
+        var isSorted = true
+        var hasStoreSubscriptions = false
+        func add(_ subscriptions: Subscriptions) {
+            for case let subscription? in subscriptions.all where isIncluded(subscription) {
+                if subscription.nodes.count > 1, found.contains(where: { $0 === subscription }) { continue }
+                if let last = found.last, last.number > subscription.number { isSorted = false }
+                found.append(subscription)
+            }
+        }
+        for entry in batch.entries {
+            if let node = entry.node { add(node.subscriptions) } else { hasStoreSubscriptions = true }
+        }
+        if hasStoreSubscriptions { add(storeSubscriptions) }
+        return isSorted ? found : found.sorted { $0.number < $1.number }
+    }
+
+    /// Calls the observers of the transactions in the queue, in their order; one thread at a time, which others leave theirs to. After 64 of
+    /// others, a thread of the pool goes on.
+    func deliver(on pool: Pool, goesOn: Bool = false) {
+        var (isFirst, foreign) = (!goesOn, 0)
+        while true {
+            var done: [ChangeBatch] = []
+            let delivered: (batch: ChangeBatch, early: [Subscription], late: [Subscription])? = publishing.withLock {
+                if isFirst, isDelivering { return nil }
+                isFirst = false
+                isDelivering = next < queue.count
+                guard isDelivering else {
+                    // They might have the last references to values of the program.
+                    (done, queue, next) = (queue, [], 0)
+                    return nil
+                }
+                next += 1
+                let batch = queue[next - 1]
+                let late = receivers(of: batch) { $0.timing == .didSet && $0.start < batch.sequence }
+                guard Self.willSetCount.load(ordering: .relaxed) > 0 else { return (batch, [], late) }
+                // Those who are told before, and weren't, come first.
+                let early = receivers(of: batch) {
+                    $0.timing == .willSet && $0.start < batch.sequence && $0.number > batch.announced
+                }
+                return (batch, early, late)
+            }
+            guard let (batch, early, late) = delivered else { return withExtendedLifetime(done) {} }
+            let thread = preferences_state()
+            let before = thread.pointee.depth
+            thread.pointee.depth = batch.depth
+            for subscription in early { subscription.receive(batch) }
+            for subscription in late { subscription.receive(batch) }
+            thread.pointee.depth = before
+            if batch.thread != preferences_thread() { foreign += 1 }
+            if foreign >= Self.foreignLimit, pool.start() {
+                return pool.run { self.deliver(on: pool, goesOn: true) }
+            }
+        }
+    }
+}

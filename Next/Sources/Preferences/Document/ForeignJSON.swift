@@ -1,0 +1,1 @@
+../../../../Sources/Preferences/Contents/ForeignJSON.swift

@@ -1,0 +1,1 @@
+../../../../Sources/Preferences/Contents/JSONLine+Writing.swift

@@ -1,0 +1,1 @@
+../../../../Sources/Preferences/Preference/PreferenceRule.swift

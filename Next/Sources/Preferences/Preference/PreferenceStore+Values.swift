@@ -1,0 +1,88 @@
+extension PreferenceStore {
+    /// The stored value of a name, or `nil` if the name has no value; setting `nil` removes the name.
+    ///
+    ///     store["theme"] = "dark"
+    ///     store["volume"] = nil
+    ///
+    /// In a layered store, the value is that of the first layer with the name. A read isn't tracked by Observation. A value that
+    /// was set survives the death of the process. If a write fails, the error is reported to the issue handler; `write(_:for:)`
+    /// throws it. If the store can't be opened, the value is shown and reported, and stored once the store can be opened.
+    public subscript(name: String) -> PropertyListValue? {
+        get {
+            let core = resolved.core
+            core.prepare()
+            return core.publishing.withLock { core.candidates(name).first?.value }
+        }
+        set {
+            let core = resolved.core
+            if let error = core.set([Change(name, newValue)]) { core.report(error.named(name)) }
+        }
+    }
+
+    /// The name under which a store keeps the version of its data.
+    static let versionName = "preferences.version"
+    /// The name under which a store records the user defaults domains that were imported.
+    package static let importedName = "preferences.imported"
+    /// The name under which a suite that many machines share keeps the schema for its values, as text; see `PreferenceSchema`.
+    public static let schemaName = "preferences.schema"
+    /// The names under which a store records what has been done with its data, or must be done.
+    package static let recordNames: Set = [versionName, importedName, schemaName]
+
+    /// The names that have a value, sorted.
+    public var names: [String] {
+        contents.keys.sortedByBytes
+    }
+
+    /// All stored values by name.
+    public var contents: [String: PropertyListValue] {
+        let core = resolved.core
+        core.prepare()
+        return core.contents()
+    }
+
+    /// Stores a value under a name, or removes the name if `value` is `nil`.
+    ///
+    /// When it returns, the value survives the death of the process.
+    ///
+    /// - Throws: `managed`, `readOnly`, or the error of the disk; nothing was changed.
+    public func write(_ value: PropertyListValue?, for name: String) throws(PreferenceError) {
+        do { try resolved.core.write([Change(name, value)]) } catch {
+            throw PreferenceError(.unavailable, from: error).named(name)
+        }
+    }
+
+    /// Stores a value under a name, or removes the name if `value` is `nil`. The task is suspended while a backend with a
+    /// timeout is called, as in the `async` form of `Preference.write(_:)`.
+    ///
+    /// - Throws: The errors of the blocking form, and `unavailable` if the backend was not called in time or the task was
+    ///   cancelled before.
+    public nonisolated(nonsending) func write(
+        _ value: PropertyListValue?,
+        for name: String
+    ) async throws(PreferenceError) {
+        do { try await resolved.core.write([Change(name, value)]) } catch {
+            throw PreferenceError(.unavailable, from: error).named(name)
+        }
+    }
+
+    /// Removes everything that this store itself holds, as one change, except the records of migrations and imports,
+    /// `preferences.version` and `preferences.imported`, as these would otherwise run again over new data, and the schema of a suite on
+    /// etcd, `preferences.schema`.
+    ///
+    /// If the stored values can't be read, nothing is removed and the error is reported. Over `userDefaults(_:)`, also a stored value
+    /// is removed that equals the registered one.
+    public func removeAll() {
+        let core = resolved.core
+        guard let layer = core.writable else { return }
+        let error = core.set {
+            let own = layer.source.publishing.withLock {
+                var keys: [String] = []
+                layer.source.table.forEach { if $0.value != nil { keys.append($0.name) } }
+                return keys
+            }
+            let names = own.compactMap(layer.name).filter { !PreferenceStore.recordNames.contains($0) }
+            return names.map { Change($0, nil) }
+        }
+        if let error { core.report(error) }
+    }
+}

@@ -1,0 +1,348 @@
+internal import CPreferences
+
+/// The stored values and the changes to make together, as the body of a transaction reads and writes them.
+///
+/// Reads see the stored values and the transaction's own writes. A subscript can't throw: the first error (an unreadable value,
+/// a value that breaks its rule or can't be encoded, a preference of another store) is thrown when the body returns, and then nothing
+/// is stored.
+public struct PreferenceTransaction {
+    private let core: StoreCore
+    /// Whether what is read is noted, to be compared when the changes are stored.
+    private let isRecording: Bool
+    /// The values by the store's names.
+    private var edits: [String: PropertyListValue?] = [:]
+    private(set) var reads: [Read] = []
+    /// The first error, because of which nothing is stored.
+    private(set) var failure: PreferenceError?
+
+    /// What the body of a task has read.
+    enum Read: @unchecked Sendable {  // the node is used under the publish lock
+        case preference(Node, [Candidate])
+        case name(String, [Candidate])
+        case all([String: PropertyListValue])
+
+        func isUnchanged(in core: StoreCore) -> Bool {
+            switch self {
+            case .preference(let node, let found):
+                core.publishing.withLock { node.candidates(from: core.readBase) } == found
+            case .name(let name, let found):
+                core.publishing.withLock { core.candidates(name, from: core.readBase) } == found
+            case .all(let contents): core.contents(from: core.readBase) == contents
+            }
+        }
+    }
+
+    init(on core: StoreCore, isRecording: Bool) { (self.core, self.isRecording) = (core, isRecording) }
+
+    var changes: [Change] { edits.map { Change($0.key, $0.value) } }
+
+    /// The preference's value, or its default if nothing is stored.
+    public subscript<Value>(preference: Preference<Value>) -> Value {
+        mutating get {
+            do throws(PreferenceError) { return try read(preference) } catch {
+                fail(error)
+                return preference.defaultValue
+            }
+        }
+        set { do throws(PreferenceError) { try write(newValue, to: preference) } catch { fail(error) } }
+    }
+
+    /// Returns the preference's value; throws if the stored one can't be used.
+    mutating func read<Value>(_ preference: Preference<Value>) throws(PreferenceError) -> Value {
+        let declaration = try own(preference)
+        return try declaration.readStrictly(candidates(declaration.node)) ?? declaration.makeDefault()
+    }
+
+    /// Stores a value with the transaction.
+    mutating func write<Value>(_ value: Value, to preference: Preference<Value>) throws(PreferenceError) {
+        let declaration = try own(preference)
+        store(try declaration.encode(value, over: candidates(declaration.node)), of: declaration.node)
+    }
+
+    /// The value stored under a name, or `nil` if nothing is stored. Setting `nil` removes the value.
+    public subscript(name: String) -> PropertyListValue? {
+        mutating get {
+            let changes = sourceChanges
+            let (stored, found) = core.publishing.withLock {
+                let found = core.candidates(name, from: core.readBase, with: changes)
+                return (isRecording ? core.candidates(name, from: core.readBase) : [], found)
+            }
+            if isRecording { reads.append(.name(name, stored)) }
+            return found.first?.value
+        }
+        set {
+            guard !name.isEmpty else {
+                return fail(PreferenceError(.invalidName, "a preference needs a name that is not empty"))
+            }
+            edits.updateValue(newValue, forKey: name)
+        }
+    }
+
+    /// Removes the preference's stored value, so that the default applies; a member of a composite value is set to its
+    /// default.
+    public mutating func reset<Value>(_ preference: Preference<Value>) {
+        guard preference.declaration.member == nil else { return self[preference] = preference.defaultValue }
+        do throws(PreferenceError) { store(nil, of: try own(preference).node) } catch { fail(error) }
+    }
+
+    /// The names of all stored values, sorted.
+    public var names: [String] {
+        mutating get { contents.keys.sortedByBytes }
+    }
+
+    /// All stored values, by name.
+    public var contents: [String: PropertyListValue] {
+        mutating get {
+            if isRecording { reads.append(.all(core.contents(from: core.readBase))) }
+            return core.contents(from: core.readBase, with: sourceChanges)
+        }
+    }
+
+    private var sourceChanges: StoreCore.SourceChanges? {
+        guard !edits.isEmpty, let layer = core.writable else { return nil }
+        guard !layer.prefix.isEmpty else { return (layer.source, edits) }
+        return (layer.source, Dictionary(uniqueKeysWithValues: edits.map { (layer.key($0.key), $0.value) }))
+    }
+
+    /// Returns the values of a preference that would be read if the transaction ended here.
+    private mutating func candidates(_ node: Node) -> [Candidate] {
+        let changes = sourceChanges
+        let (stored, found) = core.publishing.withLock {
+            let found = node.candidates(from: core.readBase, with: changes)
+            return (isRecording ? node.candidates(from: core.readBase) : [], found)
+        }
+        if isRecording { reads.append(.preference(node, stored)) }
+        return found
+    }
+
+    /// Stores a value under a preference's name alone, or removes the value.
+    private mutating func store(_ value: PropertyListValue?, of node: Node) {
+        for change in core.changes(of: node, to: value) { edits.updateValue(change.value, forKey: change.name) }
+    }
+
+    private func own<Value>(_ preference: Preference<Value>) throws(PreferenceError) -> PreferenceDeclaration<Value> {
+        let declaration = preference.declaration.resolved
+        if declaration.store.core === core { return declaration }
+        throw PreferenceError(
+            .wrongStore,
+            name: preference.name,
+            "the preference belongs to another store than the transaction; use bound(to:) or a transaction of its store"
+        )
+    }
+
+    private mutating func fail(_ error: PreferenceError) { failure = failure ?? error }
+}
+
+extension PreferenceTransaction: CustomReflectable {
+    /// A mirror without children, which would have the values of secrets.
+    public var customMirror: Mirror { Mirror(self, children: []) }
+}
+
+// MARK: Running a body
+
+extension StoreCore {
+    /// Changes several names as one; the body runs once, in the turn.
+    func transact<Result>(_ body: (inout PreferenceTransaction) throws -> Result) throws -> Result {
+        // A store that nobody can change is read without a turn.
+        guard writable != nil else {
+            let (result, changes) = try run(body)
+            if !changes.isEmpty { try write(changes) }
+            return result
+        }
+        var result: Result?
+        try change(until: deadline) { effects in
+            let start = preferences_now()
+            let (made, changes) = try run(body)
+            let seconds = (preferences_now() - start) / 1_000_000_000
+            if seconds > 0 { effects.report(Self.longBody(seconds)) }
+            result = made
+            return changes
+        }
+        guard let result else { fatalError("a backend that didn't throw has run the body") }
+        return result
+    }
+
+    private func run<Result>(
+        _ body: (inout PreferenceTransaction) throws -> Result
+    ) throws -> (Result, [Change]) {
+        prepare()
+        var transaction = PreferenceTransaction(on: self, isRecording: false)
+        let result = try body(&transaction)
+        if let failure = transaction.failure { throw failure }
+        return (result, transaction.changes)
+    }
+
+    private static func longBody(_ seconds: Int64) -> PreferenceError {
+        PreferenceError(
+            .misuse,
+            "the body of an update or transaction ran for \(seconds) s, in which nobody else could change the store. Do less in the body"
+        )
+    }
+
+    /// The body's values were changed by others meanwhile.
+    private struct Conflict: Error {}
+
+    /// Runs a body where the task runs, without the turn, and changes the store if what it has read is still the same; else again.
+    nonisolated(nonsending) func transact<Result>(
+        _ body: (inout PreferenceTransaction) throws -> Result
+    ) async throws -> Result {
+        try Source.checkCancellation()
+        guard let source = writable?.source else { return try blockingTransact(body) }
+        var timeout = source.timeout
+        let deadline = timeout.start()
+        try await source.enterQueue(until: deadline)
+        defer { source.tasks.leave() }
+        try await prepare(source, until: deadline, isQueued: true)
+        while true {
+            var transaction = PreferenceTransaction(on: self, isRecording: true)
+            let result = try body(&transaction)
+            if let failure = transaction.failure { throw failure }
+            let (changes, reads) = (transaction.changes, transaction.reads)
+            let isDone = try await source.perform(until: deadline, isQueued: true) { [self] deadline in
+                do {
+                    try change(until: deadline) { _ in
+                        guard reads.allSatisfy({ $0.isUnchanged(in: self) }) else { throw Conflict() }
+                        return changes
+                    }
+                    return true
+                } catch is Conflict { return false }
+            }
+            if isDone { return result }
+            try Source.checkCancellation()
+            guard deadline.rest != 0 else { throw Self.conflict(source) }
+        }
+    }
+
+    private func blockingTransact<Result>(_ body: (inout PreferenceTransaction) throws -> Result) throws -> Result {
+        try transact(body)
+    }
+
+    private static func conflict(_ source: Source) -> PreferenceError {
+        PreferenceError(
+            .conflict,
+            "the values that the body had read kept changing for \(source.backend.timeout); nothing was changed. "
+                + "Try again, or do less in the body"
+        )
+    }
+
+    /// Changes the writable layer by what `body` returns for the stored values; the task is suspended when that has to wait.
+    nonisolated(nonsending) func change(_ body: @escaping @Sendable () throws -> [Change]) async throws {
+        try Source.checkCancellation()
+        guard let source = writable?.source else { throw readOnlyError }
+        var timeout = source.timeout
+        let deadline = timeout.start()
+        if layers.count > 1 { try await prepare(source, until: deadline, isQueued: false) }
+        try await source.perform(until: deadline) { [self] deadline in
+            try change(until: deadline) { _ in try body() }
+        }
+    }
+
+    /// Returns the listed values of the layers from an index on, by the store's names.
+    func contents(from base: Int = 0, with changes: SourceChanges? = nil) -> [String: PropertyListValue] {
+        var found: [String: PropertyListValue] = [:]
+        for layer in layers.dropFirst(base).reversed() where layer.spelling == nil {
+            let changed = changes.flatMap { layer.source === $0.source ? $0.values : nil } ?? [:]
+            for (key, value) in layer.source.contents where changed.index(forKey: key) == nil {
+                if let name = layer.name(of: key) { found[name] = value }
+            }
+            for case (let key, let value?) in changed { if let name = layer.name(of: key) { found[name] = value } }
+        }
+        return found
+    }
+}
+
+extension Source {
+    /// The values by name. Copies references under the lock, and reads the values some at a time.
+    fileprivate var contents: [(String, PropertyListValue)] {
+        var entries: [Entry] = []
+        publishing.withLock {
+            entries.reserveCapacity(table.count)
+            table.forEach { entries.append($0) }
+        }
+        var found: [(String, PropertyListValue)] = []
+        for start in stride(from: 0, to: entries.count, by: 256) {
+            publishing.withLock {
+                for entry in entries[start..<min(start + 256, entries.count)] {
+                    if let value = entry.value { found.append((entry.name, value)) }
+                }
+            }
+        }
+        return found
+    }
+}
+
+// MARK: Public forms
+
+extension PreferenceStore {
+    /// Stores the changes that `body` makes as one: all or nothing, and one change for observers.
+    ///
+    ///     try store.transaction { t in
+    ///         t[preferences.$theme] = .dark
+    ///         t[preferences.$launches] += 1
+    ///     }
+    ///
+    /// The body runs once, on the caller's thread, while no other thread and no other process can change the store: keep it short; one that
+    /// runs longer than a second is reported. In a layered store it reads the writable layer and the layers below it. Properties that it
+    /// sets directly aren't part of the transaction; they are shown at once and stored after it. An update, a write or another transaction
+    /// of the same store inside it throws `misuse`.
+    ///
+    /// Throws the errors of `body`, and the error that keeps the changes from being stored; then nothing is changed. A call that waits for
+    /// the store longer than the backend's timeout, 5 seconds for a file, throws `busy`.
+    @discardableResult
+    public func transaction<Result>(_ body: (inout PreferenceTransaction) throws -> Result) throws -> Result {
+        try resolved.core.transact(body)
+    }
+
+    /// Stores the changes that `body` makes as one; suspends the task when that has to wait.
+    ///
+    ///     try await store.transaction { t in t[preferences.$launches] += 1 }
+    ///
+    /// The body runs on the caller's actor, never on another thread, over the newest values. The values that it read must be unchanged when
+    /// its changes are stored; if they aren't, the body runs again, so it should touch nothing but the transaction. One deadline, the start of
+    /// the call plus the backend's timeout, covers all runs: when it passes, this throws `busy`, or `conflict` instead of running the body
+    /// again, and nothing was changed. If the task is cancelled before, it throws `unavailable`.
+    @discardableResult
+    public nonisolated(nonsending) func transaction<Result>(
+        _ body: (inout PreferenceTransaction) throws -> Result
+    ) async throws -> Result {
+        try await resolved.core.transact(body)
+    }
+}
+
+extension Preference {
+    /// Modifies the value atomically: no change by another thread or process comes between reading and storing.
+    ///
+    ///     try preferences.$launches.update { $0 += 1 }
+    ///
+    /// The body runs once, on the caller's thread, while nobody else can change the store; see `PreferenceStore.transaction`. If the stored
+    /// value can't be read, the call throws without running the body. Errors of the body are passed on; then nothing is changed.
+    @discardableResult
+    public func update<Result>(_ body: (inout Value) throws -> Result) throws -> Result {
+        let preference = inUse
+        return try preference.store.core.transact { try preference.update(&$0, body) }
+    }
+
+    /// Modifies the value atomically, as the blocking form does; suspends the task when that has to wait.
+    ///
+    ///     try await preferences.$launches.update { $0 += 1 }
+    ///
+    /// The body runs on the caller's actor, never on another thread, and again if the value was changed meanwhile; see
+    /// `PreferenceStore.transaction(_:)` in its `async` form.
+    @discardableResult
+    public nonisolated(nonsending) func update<Result>(
+        _ body: (inout Value) throws -> Result
+    ) async throws -> Result {
+        let preference = inUse
+        return try await preference.store.core.transact { try preference.update(&$0, body) }
+    }
+
+    private func update<Result>(
+        _ transaction: inout PreferenceTransaction,
+        _ body: (inout Value) throws -> Result
+    ) throws -> Result {
+        var value = try transaction.read(self)
+        let result = try body(&value)
+        try transaction.write(value, to: self)
+        return result
+    }
+}

@@ -1,0 +1,104 @@
+internal import CPreferences
+internal import Synchronization
+
+/// A few threads that run jobs and timers. They are made when they are first needed, at the latest when a store opens a file; that a later
+/// one can't be made costs time, not jobs.
+///
+/// Not libdispatch's: its timers end the process when no descriptor is left, and so does the first task of a process.
+final class Pool: TaskExecutor, @unchecked Sendable {  // `state` is a lock, `signal` atomic
+    typealias Job = @Sendable () -> Void
+
+    private static let maximum = 16
+
+    private let state = Lock(State())
+    /// Counts what was added; idle threads sleep on it.
+    private let signal = Atomic<UInt32>(0)
+
+    private struct State {
+        var jobs: [Job] = []
+        /// The index of the next job.
+        var next = 0
+        /// The latest first.
+        var timers: [(due: Int64, job: Job)] = []
+        var idle = 0
+        var threads = 0
+    }
+
+    /// Makes the first thread unless there is one; returns false if that fails.
+    @discardableResult
+    func start() -> Bool { state.withLock { $0.threads > 0 } || addThread() }
+
+    func run(_ job: @escaping Job) {
+        let isShort = state.withLock { state in
+            state.jobs.append(job)
+            return state.idle < state.jobs.count - state.next && state.threads < Self.maximum
+        }
+        wake()
+        if isShort { addThread() }
+    }
+
+    func run(after nanoseconds: Int64, _ job: @escaping Job) {
+        let due = preferences_now() + nanoseconds
+        state.withLock { state in
+            let index = state.timers.firstIndex { $0.due <= due } ?? state.timers.count
+            state.timers.insert((due, job), at: index)
+        }
+        start()
+        wake()
+    }
+
+    /// Runs a part of a task on a thread of the pool.
+    func enqueue(_ job: consuming ExecutorJob) {
+        let job = UnownedJob(job)
+        run { job.runSynchronously(on: self.asUnownedTaskExecutor()) }
+    }
+
+    private func wake() {
+        signal.wrappingAdd(1, ordering: .releasing)
+        withUnsafePointer(to: signal) { preferences_wake($0) }
+    }
+
+    @discardableResult
+    private func addThread() -> Bool {
+        state.withLock { $0.threads += 1 }
+        let context = Unmanaged.passRetained(self).toOpaque()
+        let code = preferences_start_thread(
+            { context in
+                if let context { Unmanaged<Pool>.fromOpaque(context).takeUnretainedValue().work() }
+            },
+            context
+        )
+        if code == 0 { return true }
+        Unmanaged<Pool>.fromOpaque(context).release()
+        state.withLock { $0.threads -= 1 }
+        return false
+    }
+
+    private func work() {
+        while true {
+            let seen = signal.load(ordering: .acquiring)
+            let (job, rest): (Job?, Int64) = state.withLock { state in
+                if state.next < state.jobs.count {
+                    state.next += 1
+                    let job = state.jobs[state.next - 1]
+                    if state.next == state.jobs.count { (state.jobs, state.next) = ([], 0) }
+                    return (job, 0)
+                }
+                guard let timer = state.timers.last else {
+                    state.idle += 1
+                    return (nil, -1)
+                }
+                let rest = timer.due - preferences_now()
+                if rest <= 0 { return (state.timers.removeLast().job, 0) }
+                state.idle += 1
+                return (nil, rest)
+            }
+            if let job {
+                job()
+                continue
+            }
+            withUnsafePointer(to: signal) { preferences_wait($0, seen, rest) }
+            state.withLock { $0.idle -= 1 }
+        }
+    }
+}
