@@ -18,6 +18,13 @@ let package = Package(
         .target(name: "CPreferences"),
         .target(name: "Preferences", dependencies: ["CPreferences"], swiftSettings: settings),
         .target(name: "FileTestSupport", swiftSettings: settings),
+        .target(name: "DurableFile", dependencies: ["Preferences"], swiftSettings: settings),
+        .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: settings),
+        .testTarget(
+            name: "PreferencesTests",
+            dependencies: ["Preferences", "DurableFile", "FileTestSupport", "TestSupport"],
+            swiftSettings: settings
+        ),
         .executableTarget(name: "laws", dependencies: ["Preferences", "FileTestSupport"], swiftSettings: settings),
     ],
     swiftLanguageModes: [.v6]

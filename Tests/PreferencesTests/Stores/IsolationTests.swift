@@ -208,14 +208,4 @@ struct IsolationTests {
             same(PreferenceStore.suite("isolation-tests").contents, ["isolation.flag": true])
         }
     }
-
-    @Test
-    func scopesLeaveNothingBehindInALayerThatIsNotShared() {
-        let own = PreferenceStore.inMemory()
-        let layered = PreferenceStore.layered([own, .standard])
-        for _ in 0..<100 {
-            PreferenceStore.withIsolatedStores { _ = layered["isolation.count"] }
-        }
-        #expect(own.core.layers.layers[0].source.cores.count <= 2)
-    }
 }

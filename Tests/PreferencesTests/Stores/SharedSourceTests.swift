@@ -189,4 +189,14 @@ struct SharedSourceTests {
         same(user.core.layers.layers[0].source.cores.count, 1)
         withExtendedLifetime(observation) {}
     }
+
+    @Test
+    func scopesLeaveNothingBehindInALayerThatIsNotShared() {
+        let own = PreferenceStore.inMemory()
+        let layered = PreferenceStore.layered([own, .standard])
+        for _ in 0..<100 {
+            PreferenceStore.withIsolatedStores { _ = layered["isolation.count"] }
+        }
+        #expect(own.core.layers.layers[0].source.cores.count <= 2)
+    }
 }

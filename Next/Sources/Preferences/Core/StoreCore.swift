@@ -190,16 +190,26 @@ package final class StoreCore: @unchecked Sendable {  // all but the constants i
         }
     }
 
-    /// Fills a cell unless there was a change since.
+    /// Fills a cell unless there was a change since; returns false if the value must be read again, as it isn't the strongest candidate's and
+    /// the change wasn't signalled.
     ///
     /// - Parameter isFirst: Whether the strongest candidate is used.
-    func fill<Value: Sendable>(_ cell: PreferenceCell, _ value: Value?, of node: Node, ticket: UInt64, isFirst: Bool) {
-        let replaced: Value? = publishing.withLock {
-            guard cell.ticket == ticket else { return nil }
+    func fill<Value: Sendable>(
+        _ cell: PreferenceCell,
+        _ value: Value?,
+        of node: Node,
+        ticket: UInt64,
+        isFirst: Bool
+    ) -> Bool {
+        var replaced: Value?
+        let isCurrent = publishing.withLock {
+            guard cell.ticket == ticket else { return isFirst }
             if !isFirst { node.usesWeaker = true }
-            return isShared && IsolationScope.areOpen ? nil : cell.fill(value)
+            if !(isShared && IsolationScope.areOpen) { replaced = cell.fill(value) }
+            return true
         }
         withExtendedLifetime(replaced) {}
+        return isCurrent
     }
 
     /// Makes each later read go to the store.
@@ -410,7 +420,7 @@ package final class StoreCore: @unchecked Sendable {  // all but the constants i
             }
             return (last, batches)
         }
-        for (batch, receivers) in batches { for subscription in receivers { subscription.receive(batch) } }
+        for (batch, receivers) in batches { receivers.receive(batch) }
         return last
     }
 
@@ -476,15 +486,12 @@ package final class StoreCore: @unchecked Sendable {  // all but the constants i
                 return (batch, early, late)
             }
             guard let (batch, early, late) = delivered else { return withExtendedLifetime(done) {} }
-            let thread = preferences_state()
-            let before = thread.pointee.depth
-            thread.pointee.depth = batch.depth
-            for subscription in early { subscription.receive(batch) }
-            for subscription in late { subscription.receive(batch) }
-            thread.pointee.depth = before
+            early.receive(batch)
+            late.receive(batch)
             if batch.thread != preferences_thread() { foreign += 1 }
             if foreign >= Self.foreignLimit, pool.start() {
-                return pool.run { self.deliver(on: pool, goesOn: true) }
+                let isolation = PreferenceIsolation.current
+                return pool.run { isolation.run { self.deliver(on: pool, goesOn: true) } }
             }
         }
     }

@@ -1,3 +1,4 @@
+internal import CPreferences
 internal import Synchronization
 
 /// The origin of a change.
@@ -40,12 +41,31 @@ package struct ChangeBatch: Sendable {
     let depth: Int64
     /// The thread that has made it.
     let thread: UInt
+    /// What the observers have decoded, if there are several.
+    fileprivate(set) var decoded: DecodedChanges?
 
     /// Returns the change of a preference.
     func entry(for node: Node) -> ChangeEntry? { entries.first { $0.node === node } }
 
     /// The changes of stored names, for observers of the whole store.
     package var stored: [ChangeEntry] { entries.filter { $0.node == nil } }
+}
+
+/// The changes of a batch as its observers have decoded them, so that those of one type decode a change once.
+final class DecodedChanges: @unchecked Sendable {  // used by the thread that delivers only
+    private var changes: [AnyDecodedChange] = []
+
+    func change(for cell: ObjectIdentifier) -> AnyDecodedChange? { changes.first { $0.cell == cell } }
+
+    func append(_ change: AnyDecodedChange) { changes.append(change) }
+}
+
+/// A decoded change; its only subclass has the values.
+class AnyDecodedChange: @unchecked Sendable {  // constants of types that are `Sendable`
+    /// The cell that is shared by all declarations that decode the change to the same values.
+    let cell: ObjectIdentifier
+
+    init(cell: ObjectIdentifier) { self.cell = cell }
 }
 
 /// An observer of some names or of a store.
@@ -71,8 +91,22 @@ final class Subscription: @unchecked Sendable {  // atomics, constants, and what
     }
 
     /// Calls the observer, unless it is cancelled; call without a lock.
-    func receive(_ batch: ChangeBatch) {
+    fileprivate func receive(_ batch: ChangeBatch) {
         if !isCancelled.load(ordering: .acquiring) { call(batch) }
+    }
+}
+
+extension [Subscription] {
+    /// Calls the observers, whose own changes are answers to this one; call without a lock.
+    func receive(_ batch: ChangeBatch) {
+        if isEmpty { return }
+        let thread = preferences_state()
+        let before = thread.pointee.depth
+        thread.pointee.depth = batch.depth
+        var batch = batch
+        if count > 1 { batch.decoded = DecodedChanges() }
+        for subscription in self { subscription.receive(batch) }
+        thread.pointee.depth = before
     }
 }
 

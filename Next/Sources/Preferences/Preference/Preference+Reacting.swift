@@ -94,7 +94,7 @@ extension Preference {
         let node = declaration.node
         let end = store.core.subscribe(to: [node], at: timing, begin: { begin(node.candidates()) }) { batch in
             guard let entry = batch.entry(for: node) else { return }
-            change(of: entry) { body($0, $1, batch.origin) }
+            change(of: entry, batch.decoded) { body($0, $1, batch.origin) }
         }
         return PreferenceObservation(of: store, end)
     }
@@ -104,19 +104,35 @@ extension Preference {
     /// Observers, sequences and publishers are notified of what this passes on, and of nothing else. Equal stored forms are no change, nor is a
     /// value that can't be used and gives way to another one. Otherwise `==` decides, or the form in which the values are stored if
     /// their type isn't `Equatable`.
+    ///
+    /// - Parameter decoded: What observers of the batch have decoded, if there are several.
     // Passed to a closure, as the type of a generic result would be looked up at each call.
-    func change(of entry: ChangeEntry, _ body: (_ old: Value, _ new: Value) -> Void) {
+    func change(of entry: ChangeEntry, _ decoded: DecodedChanges? = nil, _ body: (_ old: Value, _ new: Value) -> Void) {
+        let cell = ObjectIdentifier(declaration.slot)
+        let change: ChangedValues<Value>?
+        if let known = decoded?.change(for: cell) {
+            change = unsafeDowncast(known, to: DecodedChange<Value>.self).values
+        } else {
+            change = decode(entry)
+            decoded?.append(DecodedChange(change, of: cell))
+        }
+        guard let change else { return }
+        let (old, new) = (change.old ?? defaultValue, change.new ?? defaultValue)
+        if !declaration.areSame(old, new) { body(old, new) }
+    }
+
+    /// Returns the values before and after a change, nil where the default is shown; nil if the same is read before and after.
+    @inline(__always)
+    private func decode(_ entry: ChangeEntry) -> ChangedValues<Value>? {
         let (new, usedNew) = reading(of: entry.new)
         // Most often the stronger layer's value stays.
-        if let usedNew, let first = entry.old.first, usedNew == entry.new.first, haveSameForm(first, usedNew) { return }
+        if let usedNew, let first = entry.old.first, usedNew == entry.new.first, haveSameForm(first, usedNew) { return nil }
         let (old, usedOld) = reading(of: entry.old, isReporting: false)
         switch (usedOld, usedNew) {
-        case (nil, nil): return
-        case (let usedOld?, let usedNew?) where haveSameForm(usedOld, usedNew): return
-        default: break
+        case (nil, nil): return nil
+        case (let usedOld?, let usedNew?) where haveSameForm(usedOld, usedNew): return nil
+        default: return ChangedValues(old: old, new: new)
         }
-        let (before, after) = (old ?? defaultValue, new ?? defaultValue)
-        if !declaration.areSame(before, after) { body(before, after) }
     }
 
     /// Returns whether two candidates are read as the same value.
@@ -135,6 +151,21 @@ extension Preference {
             declaration.report(parts)
         }
         return (value, used)
+    }
+}
+
+/// The values of a preference before and after a change; nil where its default is shown.
+private struct ChangedValues<Value: Sendable>: Sendable {
+    let old: Value?
+    let new: Value?
+}
+
+private final class DecodedChange<Value: Sendable>: AnyDecodedChange, @unchecked Sendable {  // as its superclass
+    let values: ChangedValues<Value>?
+
+    init(_ values: ChangedValues<Value>?, of cell: ObjectIdentifier) {
+        self.values = values
+        super.init(cell: cell)
     }
 }
 
@@ -206,7 +237,7 @@ private final class Observer<Value: Sendable>: Sendable {
 
     /// Whether the body may be called on this thread: it has no isolation, or its isolation holds here.
     private var mayCallHere: Bool {
-        isolation == nil || isolation is MainActor && MainThread.runsMainActor
+        isolation == nil || isolation is MainActor && ThreadIdentity.isOnMainActor
     }
 
     /// Whether the body may be called here and no change is waiting.

@@ -130,12 +130,15 @@ package final class PreferenceDeclaration<Value: Sendable>: Sendable {
             declaration.signal.access()
             return declaration.load()
         }
-        let (candidates, ticket) = store.core.read(node, slot)
-        let (value, used, problems, parts) = read(candidates)
-        store.core.fill(slot, value, of: node, ticket: ticket, isFirst: used == candidates.first)
-        if !parts.isEmpty { report(parts) }
-        if !problems.isEmpty { report(problems) }
-        return value
+        while true {
+            let (candidates, ticket) = store.core.read(node, slot)
+            let (value, used, problems, parts) = read(candidates)
+            let isFirst = used == candidates.first
+            guard store.core.fill(slot, value, of: node, ticket: ticket, isFirst: isFirst) else { continue }
+            if !parts.isEmpty { report(parts) }
+            if !problems.isEmpty { report(problems) }
+            return value
+        }
     }
 
     /// Returns the stored values of the preference, registered with Observation for each change of them.

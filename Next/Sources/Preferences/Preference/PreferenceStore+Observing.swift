@@ -1,4 +1,9 @@
 extension PreferenceStore {
+    /// Calls `body` with all changes of the store from now on.
+    package func subscribe(_ body: @escaping @Sendable (ChangeBatch) -> Void) -> PreferenceObservation {
+        PreferenceObservation(of: self, core.subscribe(to: nil, at: .didSet, body))
+    }
+
     /// All changes of the store from the time an iterator is created.
     ///
     /// One element for each write, transaction or external change, in the store's order; none for a write that changed
@@ -6,10 +11,11 @@ extension PreferenceStore {
     public var changes: PreferenceUpdates<PreferenceStoreChange> {
         PreferenceUpdates(buffering: .unbounded) { [self] yield in
             let store = resolved
-            let end = store.core.subscribe(to: nil, at: .didSet) { batch in
-                yield { PreferenceStoreChange(batch) { Set($0.filter(store.core.isSecret)) } }
-            }
-            return [PreferenceObservation(of: store, end)]
+            return [
+                store.subscribe { batch in
+                    yield { PreferenceStoreChange(batch) { Set($0.filter(store.core.isSecret)) } }
+                }
+            ]
         }
     }
 }

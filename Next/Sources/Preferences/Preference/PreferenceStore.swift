@@ -7,7 +7,22 @@ public final class PreferenceStore: Sendable {
     /// The store's replacement inside `withIsolatedStores`; nil if the store isn't shared, so that it is never replaced.
     package let replacement: StoreReplacement?
     /// The scopes in use, by their prefixes.
-    private let scopes = Lock<[String: WeakStore]>([:])
+    private let scopes = Lock(Scopes())
+
+    private struct Scopes {
+        var stores: [String: WeakStore] = [:]
+        /// The number of scopes above which those that are gone are removed, so that making one takes constant time.
+        var limit = 16
+
+        /// Removes those that are gone; returns the others, which are released without the lock: these may be their last references.
+        mutating func removeUnused() -> [PreferenceStore] {
+            guard stores.count >= limit else { return [] }
+            let used = stores.values.compactMap(\.store)
+            stores = stores.filter { $0.value.store != nil }
+            limit = max(16, stores.count * 2)
+            return used
+        }
+    }
 
     private struct WeakStore {
         weak var store: PreferenceStore?
@@ -118,18 +133,16 @@ public final class PreferenceStore: Sendable {
     /// doesn't set is read from the general settings: `.layered([store.scoped(prefix: "account.42."), store])`. Use
     /// `scoped(_:id:)` if the prefix has a part that the program doesn't choose.
     public func scoped(prefix: String) -> PreferenceStore {
-        if let known = scopes.withLock({ $0[prefix]?.store }) { return known }
+        if let known = scopes.withLock({ $0.stores[prefix]?.store }) { return known }
         let made = PreferenceStore(
             scope: prefix,
             of: self,
             replacement: replacement == nil ? nil : .scope(self, prefix: prefix)
         )
-        // The stores that were looked at are released without the lock: these may be their last references.
         let (scope, others) = scopes.withLock { scopes -> (PreferenceStore, [PreferenceStore]) in
-            if let known = scopes[prefix]?.store { return (known, []) }
-            let others = scopes.values.compactMap(\.store)
-            scopes = scopes.filter { $0.value.store != nil }
-            scopes[prefix] = WeakStore(store: made)
+            if let known = scopes.stores[prefix]?.store { return (known, []) }
+            let others = scopes.removeUnused()
+            scopes.stores[prefix] = WeakStore(store: made)
             return (made, others)
         }
         withExtendedLifetime(others) {}

@@ -307,6 +307,24 @@ extension PreferenceStore {
     ) async throws -> Result {
         try await resolved.core.transact(body)
     }
+
+    /// Removes the stored values of some preferences of this store, in one step and as one change.
+    ///
+    /// An error is reported to the issue handler; then nothing is changed.
+    public func reset<First, each Value>(
+        _ first: Preference<First>,
+        _ others: repeat Preference<each Value>
+    ) {
+        let core = resolved.core
+        do {
+            try core.transact { transaction in
+                transaction.reset(first)
+                repeat transaction.reset(each others)
+            }
+        } catch {
+            core.report(PreferenceError(.unencodable, from: error))
+        }
+    }
 }
 
 extension Preference {

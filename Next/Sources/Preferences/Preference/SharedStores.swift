@@ -1,13 +1,7 @@
 /// The stores that the whole program shares: created at the first use and never released.
 enum SharedStores {
-    private enum Key: Hashable, Sendable {
-        case standard
-        case state
-        case suite(String)
-    }
-
     private struct Registry {
-        var stores: [Key: PreferenceStore] = [:]
+        var suites: [String: PreferenceStore] = [:]
         /// All stores with a replacement.
         var replaceable: [Replaceable] = []
     }
@@ -18,8 +12,23 @@ enum SharedStores {
 
     private static let registry = Lock(Registry())
 
-    static let standard = PreferenceStore(Layer(source: Source([:])), replacement: .memory(isStandard: true))
-    static let state = PreferenceStore(Layer(source: Source([:])), replacement: .memory(isStandard: false))
+    static let standard = make(isStandard: true)
+    static let state = make()
+
+    static func suite(_ name: String) -> PreferenceStore {
+        if let known = registry.withLock({ $0.suites[name] }) { return known }
+        // Without the lock, as it is registered, too. If two threads get here, the first one's store is used.
+        let made = make()
+        return registry.withLock { registry in
+            if let known = registry.suites[name] { return known }
+            registry.suites[name] = made
+            return made
+        }
+    }
+
+    private static func make(isStandard: Bool = false) -> PreferenceStore {
+        PreferenceStore(Layer(source: Source([:])), replacement: .memory(isStandard: isStandard))
+    }
 
     /// Adds a store to those that `dropCachedValues` reaches.
     static func register(_ store: PreferenceStore) {
@@ -41,8 +50,14 @@ enum SharedStores {
 }
 
 extension PreferenceStore {
-    /// The store of this program; in memory until the row of files.
+    /// The store of this program; in memory, as in a test process, until there are files.
     public static var standard: PreferenceStore { SharedStores.standard }
+
+    /// The store of what this program remembers by itself; in memory, as `standard`.
+    public static var state: PreferenceStore { SharedStores.state }
+
+    /// Returns the store of a name that several programs may share; in memory, as `standard`.
+    public static func suite(_ name: String) -> PreferenceStore { SharedStores.suite(name) }
 
     /// Creates a store that combines several: the first that has a name determines its value.
     ///

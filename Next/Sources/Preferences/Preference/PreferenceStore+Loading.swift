@@ -1,0 +1,91 @@
+// Opening, reading again and flushing a store, each in a blocking form, as for `App.init()` and a synchronous `main`, and in an
+// `async` form, which Swift chooses where `await` is written.
+
+extension PreferenceStore {
+    /// Opens the store, or reads again what others may have changed if it is open; blocks the thread if a backend waits, as one over a
+    /// network does.
+    ///
+    ///     try store.load()
+    ///
+    /// When it returns, reads find the stored values and don't block. Call it at the start of the program for a store that
+    /// waits for a network; otherwise the first read opens the store and blocks its thread until then. All layers of a layered
+    /// store are opened. In a task write `try await`: a blocking form that waits there keeps a thread from the other tasks.
+    ///
+    /// An open store catches up and notifies observers of the differences. Only stores that aren't notified of external changes need
+    /// that, such as the system's keyring; others read what they have yet to be notified of: a file that was just written, a change on
+    /// its way from etcd.
+    ///
+    /// - Throws: The first error of a layer that can't be read, also one that is offline, after all other layers were read. A layer that
+    ///   was open keeps its values; reads give defaults for another one until a later call succeeds.
+    public func load() throws(PreferenceError) {
+        do { for layer in resolved.core.layers { try layer.source.open(until: layer.source.timeout) } } catch {
+            throw PreferenceError(.unavailable, from: error)
+        }
+    }
+
+    /// Opens the store or catches up, as the blocking form does; the task is suspended while backends with a timeout are called, all of them
+    /// at once.
+    ///
+    ///     try await store.load()
+    ///
+    /// - Throws: The errors of the blocking form, and `unavailable` if a backend was not called in time or the task was cancelled
+    ///   before.
+    public nonisolated(nonsending) func load() async throws(PreferenceError) {
+        for layer in resolved.core.layers where !layer.source.isOpen {
+            try await Self.perform(layer.source) { try layer.source.open(until: $0) }
+        }
+    }
+
+    /// Blocks until everything set so far survives a loss of power.
+    ///
+    ///     try store.flush()
+    ///
+    /// Concurrent callers share one sync of the file. In a layered store only the writable layer is flushed. In a task write `try
+    /// await`.
+    ///
+    /// - Throws: `notDurable` if that fails; the values that were set can still be read.
+    public func flush() throws(PreferenceError) {
+        guard let source = resolved.core.writable?.source else { return }
+        do { try source.flush(until: source.timeout) } catch { throw PreferenceError(.unavailable, from: error) }
+    }
+
+    /// Waits until everything set so far survives a loss of power, as the blocking form does; the task is suspended until then.
+    ///
+    ///     try await store.flush()
+    ///
+    /// - Throws: `notDurable` if that fails; the values that were set can still be read.
+    public nonisolated(nonsending) func flush() async throws(PreferenceError) {
+        guard let source = resolved.core.writable?.source else { return }
+        try await Self.perform(source) { try source.flush(until: $0) }
+    }
+
+    private nonisolated(nonsending) static func perform(
+        _ source: Source,
+        _ body: @escaping @Sendable (Deadline) throws -> Void
+    ) async throws(PreferenceError) {
+        var timeout = source.timeout
+        let deadline = timeout.start()
+        do { try await source.perform(until: deadline, body) } catch {
+            throw PreferenceError(.unavailable, from: error)
+        }
+    }
+}
+
+extension PreferenceStore {
+    /// Whether a write could be stored now, as far as that is known without trying.
+    ///
+    ///     if !settings.isWritable { print("the settings are generated; changes go to another file") }
+    ///
+    /// False for a store whose layers are all read-only, such as the environment, for a file that the user of the program isn't
+    /// allowed to write or to create, for one that isn't a preferences file or can't be opened, and while managed settings can't be
+    /// read. A layered store answers for the layer that receives the writes. True for memory, and for user defaults, a keyring, etcd
+    /// and other backends unless they know otherwise. A name can be managed even so: `Preference.isManaged`.
+    ///
+    /// Nothing is created or changed. Like a read, it opens a store that isn't open, unless that waits for a network, and each call
+    /// looks at the file's permissions. Call it on any thread.
+    public var isWritable: Bool {
+        guard let source = resolved.core.writable?.source else { return false }
+        resolved.core.prepare()
+        return source.isOpen && source.backend.isWritable
+    }
+}

@@ -1,0 +1,45 @@
+import Testing
+
+@testable import Preferences
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// The kinds of store that the rules must hold for alike.
+enum StoreKind: CaseIterable, Sendable, CustomTestStringConvertible {
+    case memory, layered
+
+    var testDescription: String { "\(self)" }
+
+    /// Runs `body` with a fresh store of the kind.
+    func withStore<Result>(_ body: (PreferenceStore) throws -> Result) throws -> Result { try body(makeStore()) }
+
+    func withStore<Result>(_ body: (PreferenceStore) async throws -> Result) async throws -> Result {
+        try await body(makeStore())
+    }
+
+    private func makeStore() -> PreferenceStore {
+        switch self {
+        case .memory: .inMemory()
+        case .layered: .layered([.inMemory(), .inMemory()])
+        }
+    }
+}
+
+/// Waits until a condition holds.
+func eventually(_ condition: () -> Bool) async {
+    while !condition() { await Task.yield() }
+}
+
+/// Repeats a call that may wait too long on a busy machine.
+func insist(_ body: () throws -> Void) {
+    while true {
+        do { return try body() } catch PreferenceError.conflict {} catch PreferenceError.busy {} catch {
+            Issue.record(error)
+            return
+        }
+    }
+}

@@ -1,0 +1,1 @@
+../../../../Tests/PreferencesTests/Values/PreferenceValueTests.swift
