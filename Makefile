@@ -29,7 +29,7 @@ BUILDS := .build .build/traits Examples/.build Evidence/Verify/.build Adopt/.bui
 
 # The modules with a recorded interface on Linux, all of which the tests of the products need.
 INTERFACES := Preferences PreferencesSchema PreferencesEditing PreferencesValidation PreferencesInspection PreferencesTesting \
-	PreferencesFoundation PreferencesKeyring PreferencesArgumentParser PreferencesConfiguration PreferencesMacros
+	PreferencesFoundation PreferencesKeyring PreferencesArgumentParser PreferencesConfiguration PreferencesMacros PreferencesEtcd
 
 # The files that the tests with etcd and the tests of prefs-adopt cover; the gate runs these tests unless they passed with the same files
 # on this machine. For etcd: the product, its tests, and the code below: the contract of backends, the stores on a backend, locks and threads.
@@ -120,7 +120,7 @@ stack: build
 
 # The pages build without a warning, and every public symbol has a comment; prints where the pages are.
 documentation: build-products
-	Scripts/check-documentation .build/traits $(INTERFACES) PreferencesEtcd
+	Scripts/check-documentation .build/traits $(INTERFACES)
 
 # No folder of a module depends on one above it, and no module of the library is compiled for the host, too, in the existing builds; runs
 # after the checks that build.

@@ -181,7 +181,7 @@ let package = Package(
             name: "PreferencesTests",
             dependencies: [
                 "Preferences", "PreferencesSchema", "PreferencesEditing", "PreferencesInspection",
-                "PreferencesValidation", "PreferencesTesting", "DurableFile", "FileTestSupport",
+                "PreferencesValidation", "PreferencesTesting", "PreferencesEtcd", "DurableFile", "FileTestSupport",
                 "FaultTestSupport", "TestSupport",
                 "KillWriter", "PlaceProbe", "torture", "laws",
             ],

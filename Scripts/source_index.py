@@ -74,7 +74,7 @@ def public_symbols(build, module):
     products = build / "debug"
     with tempfile.TemporaryDirectory() as folder:
         # The C modules: those of this package, and those of other packages that a module's imports load.
-        maps = [products / "CDurableFile.build/module.modulemap", *build.glob("checkouts/*/Sources/*/include/module.modulemap")]
+        maps = [*products.glob("*.build/module.modulemap"), *build.glob("checkouts/*/Sources/*/include/module.modulemap")]
         subprocess.run(["swift", "symbolgraph-extract", "-module-name", module, "-target", f"{platform.machine()}-unknown-linux-gnu",
                         "-I", products / "Modules", *(option for path in maps for option in ("-Xcc", f"-fmodule-map-file={path}")),
                         "-minimum-access-level", "public", "-skip-synthesized-members", "-output-dir", folder], check=True)

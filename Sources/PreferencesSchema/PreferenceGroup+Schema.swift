@@ -359,13 +359,6 @@ private enum StoredType {
         case is Data.Type: ["type": "object", "required": ["$data"]]
         case is Date.Type: ["type": "object", "required": ["$date"]]
         case let type as any StoredAsArray.Type: containing("array", "items", type.elementType)
-        case is Rollout.Type:
-            [
-                "type": "object", "required": ["percent"], "additionalProperties": false,
-                "properties": [
-                    "percent": ["type": "number", "minimum": 0, "maximum": 100], "seed": ["type": "string"],
-                ],
-            ]
         case let type as any StoredAsDictionary.Type: containing("object", "additionalProperties", type.memberType)
         default: [:]
         }

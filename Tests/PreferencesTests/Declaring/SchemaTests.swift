@@ -59,7 +59,6 @@ private struct Whole: PreferenceGroup {
     @Preference("dates") var dates: [Date?] = []
     @Preference("table") var table: [String: [[Double]]]?
     @Preference("spots") var spots: [Spot] = []
-    @Preference("rollouts") var rollouts: [String: Rollout] = [:]
     @Preference("byte") var byte: UInt8 = 1
     @Preference("narrow", .range(...200)) var narrow: UInt8? = nil
     @Preference("least", .range(5...)) var least: Int16 = 5
@@ -184,7 +183,7 @@ struct SchemaTests {
 
     @Test
     func everyPreferenceIsInTheSchemaOnce() throws {
-        try same(properties(of: Whole(in: .inMemory())).count, 42)
+        try same(properties(of: Whole(in: .inMemory())).count, 41)
     }
 
     @Test(arguments: Self.nativeValues)
@@ -211,7 +210,7 @@ struct SchemaTests {
         native([TimeZone.gmt] + [3600, -5400].compactMap { TimeZone(secondsFromGMT: $0) }),
         native([] as [String], ["a", "$null"]), native([nil, 1] as [UInt8?], []), native([1, 2] as Set<Int>, []),
         native(["a": 1] as [String: Int8], [:]), native([["a": [0.5]]] as [[String: [Double]?]], [["a": nil]]),
-        native(1..<5, 0..<0), native(UInt8(1)...5, 0...255), native(Rollout(percent: 5), Rollout(percent: 0)),
+        native(1..<5, 0..<0), native(UInt8(1)...5, 0...255),
         native([URL(string: "/a"), URL(string: "https://example.com")]),
     ]
 

@@ -1,4 +1,5 @@
 import DurableFile
+import PreferencesEtcd
 import PreferencesTesting
 import TestSupport
 import Testing
@@ -82,6 +83,14 @@ struct CanaryTests {
         let error = #expect(throws: PreferenceError.self) { try canary.write(60, for: "rateLimit") }
         same(error?.code, .readOnly)
         same(canary["rateLimit"], 50)
+    }
+
+    @Test
+    func canaryStaysOverTheStoreThatItWasCreatedFrom() {
+        PreferenceStore.withIsolatedStores(["rateLimit": ["percent": 100, "value": 50]]) {
+            let canary = PreferenceStore.standard.canary(for: "web-3")
+            PreferenceStore.withIsolatedStores { same(canary["rateLimit"], 50) }
+        }
     }
 
     /// The fleet's store can be opened at a later attempt, and then changes.

@@ -96,7 +96,6 @@ struct PreferenceValueTests {
             try roundTripBoth(zone)
         }
         try roundTrip(Character("👩‍👩‍👧"), .native)
-        try roundTripBoth(Rollout(percent: 12.5, seed: "ß"))
         try roundTripBoth(Date(timeIntervalSinceReferenceDate: 785_451_600.123_456_7.nextUp))
     }
 

@@ -45,7 +45,6 @@ struct RoundTripTests {
         @Preference("theme") var theme = Theme.light
         @Preference("zoom") var zoom = Zoom.whole
         @Preference("optional") var optional: Int?
-        @Preference("rollout") var rollout = Rollout(percent: 0, seed: "")
         @Preference("frame") var frame = Frame()
         @Preference("json", coding: .json) var json = Frame()
         @Preference("jsonString", coding: .jsonString) var jsonString = Frame()
@@ -115,7 +114,6 @@ struct RoundTripTests {
         old.theme = .dark
         old.zoom = .half
         old.optional = 7
-        old.rollout = Rollout(percent: 12.5, seed: "x")
         old.frame = Self.frame
         old.json = Self.frame
         old.jsonString = Self.frame

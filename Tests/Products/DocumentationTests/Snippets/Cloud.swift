@@ -1,18 +1,19 @@
 #if canImport(Darwin)
-import Preferences
-import PreferencesCloud
 import PreferencesTesting
 import TestSupport
 import Testing
 
 // On Linux this is only compared with the guide, and type-checked by `make apple-check`.
-struct CloudSnippets {
-    // snippet: icloud
-    struct ReaderPreferences: PreferenceGroup {
-        @Preference("fontSize", in: .ubiquitous()) var fontSize = 14
-    }
-    // end
+// snippet: icloud
+import Preferences
+import PreferencesCloud
 
+struct ReaderPreferences: PreferenceGroup {
+    @Preference("fontSize", in: .ubiquitous()) var fontSize = 14
+}
+// end
+
+struct CloudSnippets {
     @Test(.isolatedStores)
     func preferenceIsInTheCloudAlone() {
         ReaderPreferences().fontSize = 18

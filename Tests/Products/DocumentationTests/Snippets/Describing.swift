@@ -1,4 +1,5 @@
 import Preferences
+import PreferencesInspection
 import PreferencesSchema
 import TestSupport
 import Testing
@@ -33,6 +34,14 @@ struct DescribingSnippets {
         // end
         // The standard store of a test is in memory, so nothing was written.
         same(PlayerPreferences().$volume.store.location, nil)
+    }
+
+    // Only compiled: a test must not read the user's own suites.
+    private func inspected() throws {
+        // snippet: inspection
+        let suite = try PreferencesFile.store(ofSuite: "com.example.player")
+        print(suite.contents)
+        // end
     }
 
     private func printed() throws {

@@ -76,20 +76,6 @@ struct HowToDeclare {
         same(output.lines, ["volume = 3 (store): [0...10]"])
     }
 
-    @Test
-    func rolloutsIncludeSomeUsers() {
-        let store = PreferenceStore.inMemory()
-        let output = Output()
-        let print = output.print
-        // snippet: how rollout
-        let checkout = Preference("newCheckout", default: Rollout(percent: 0, seed: "newCheckout"), in: store)
-        checkout[\.percent].value = 25
-        print(checkout.value.includes("ada@example.com"))  // true
-        // end
-        same(output.lines, ["true"])
-        same(store["newCheckout"], ["percent": 25.0, "seed": "newCheckout"])
-    }
-
     @Test(.isolatedStores)
     func dynamicNamesAreDeclaredWhereTheyAreUsed() {
         let document = "notes.txt"

@@ -1,6 +1,7 @@
 import FileTestSupport
 import Preferences
 import PreferencesEditing
+import PreferencesTesting
 import PreferencesValidation
 import TestSupport
 import Testing
@@ -56,11 +57,8 @@ struct StartingRightGuideTests {
         let folder = try TemporaryFolder()
         try folder.write("{\"database\":\"a\",\"port\":9000}\n", to: "preferences.jsonl")
         let file = try PreferenceStore.file(at: URL(filePath: folder.path("preferences.jsonl")))
-        let variables: [String: String] = [:]
-        // snippet: starting validated
-        let store = PreferenceStore.layered([.environment(variables, prefix: "APP"), file])
+        let store = PreferenceStore.layered([file])
         let server = ServerPreferences(in: try .validated(ServerPreferences.self, over: store))
-        // end
         let plain = ServerPreferences(in: file)
         let (issues, continuation) = AsyncStream.makeStream(of: String.self)
         store.issueHandler = { continuation.yield("\($0)") }
@@ -79,6 +77,15 @@ struct StartingRightGuideTests {
         try folder.append("{\"port\":9001}\n", to: "preferences.jsonl")
         while server.workers != 8 { await Task.yield() }
         same(server.port, 9001)
+    }
+
+    @Test(.isolatedStores(["database": "a"]))
+    func validatedStoreIsOverTheLayersOfAService() throws {
+        // snippet: starting validated
+        let store = PreferenceStore.layered([.environment(prefix: "APP"), .standard])
+        let server = ServerPreferences(in: try .validated(ServerPreferences.self, over: store))
+        // end
+        same(server.database, "a")
     }
 
     @Test
@@ -107,20 +114,19 @@ struct StartingRightGuideTests {
         same(store.contents, ["color": "red", "volume": 70, "preferences.version": 2])
     }
 
-    @Test
+    @Test(.isolatedStores)
     func draftIsStoredByApply() throws {
-        let store = PreferenceStore.inMemory()
-        let player = PlayerPreferences(in: store)
         let output = Output()
         let print = output.print
         // snippet: starting draft
-        let draft = store.draft()
-        let edited = PlayerPreferences(in: draft.store)
-        edited.volume = 8
-        print(player.volume, edited.volume, draft.changes)  // 5 8 volume: nil → 8 (local)
+        let server = ServerPreferences()
+        let draft = PreferenceStore.standard.draft()
+        let edited = ServerPreferences(in: draft.store)
+        edited.workers = 8
+        print(server.workers, edited.workers, draft.changes)  // 4 8 workers: nil → 8 (local)
         try draft.apply()
-        print(player.volume, draft.hasChanges)  // 8 false
+        print(server.workers, draft.hasChanges)  // 8 false
         // end
-        same(output.lines, ["5 8 volume: nil → 8 (local)", "8 false"])
+        same(output.lines, ["4 8 workers: nil → 8 (local)", "8 false"])
     }
 }

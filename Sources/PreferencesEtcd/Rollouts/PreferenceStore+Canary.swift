@@ -1,4 +1,5 @@
 internal import DurableFile
+public import Preferences
 
 extension PreferenceStore {
     /// Returns a read-only store of those of this store's values that are meant for one host, user or other unit, as a layer of

@@ -1,3 +1,5 @@
+public import Preferences
+
 /// A percentage of users for whom a feature is enabled, who are the same users on every machine.
 ///
 ///     struct FleetPreferences: PreferenceGroup {
@@ -66,12 +68,12 @@ extension Rollout: PreferenceValue {
         else {
             throw PreferenceError(
                 .unreadable,
-                "expected Rollout, such as {\"percent\":25,\"seed\":\"…\"}, found \(storedValue.summary)"
+                "expected Rollout, such as {\"percent\":25,\"seed\":\"…\"}, found \("\(storedValue)".prefix(60))"
             )
         }
         self.init(
-            percent: try PreferenceError.inside("percent", .unreadable) { try percent.real() },
-            seed: try PreferenceError.inside("seed", .unreadable) { try members["seed"]?.string() ?? "" }
+            percent: try Double(storedValue: percent),
+            seed: try members["seed"].map(String.init(storedValue:)) ?? ""
         )
         guard isValid else {
             throw PreferenceError(.unreadable, "a rollout's percent must be from 0 to 100, found \(self.percent)")
