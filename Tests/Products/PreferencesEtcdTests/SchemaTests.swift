@@ -170,9 +170,7 @@ struct SchemaTests {
         let transport = try TestTransport()
         let store = try PreferenceStore(etcd: suite, .testing(cluster.endpoints), monitor: monitor, over: transport)
         try await store.write(500, for: "rateLimit")
-        try await eventually("it is not connected") { monitor.status.isConnected }
-        transport.cut()
-        try await eventually("the state does not show it") { !monitor.status.isConnected }
+        try await transport.cut(monitor)
         try push(to: cluster)
         transport.mend(withStreams: false)
         let error = await #expect(throws: PreferenceError.self) { try await store.write(2500, for: "rateLimit") }
@@ -193,9 +191,7 @@ struct SchemaTests {
         let store = try PreferenceStore(etcd: suite, configuration, monitor: monitor, over: transport)
         let reports = Reports(of: store)
         try await store.write(500, for: "rateLimit")
-        try await eventually("it is not connected") { monitor.status.isConnected }
-        transport.cut()
-        try await eventually("the state does not show it") { !monitor.status.isConnected }
+        try await transport.cut(monitor)
         // Allowed now, as no schema is known.
         try await store.transaction { transaction in
             transaction["rateLimit"] = 2500
@@ -214,8 +210,7 @@ struct SchemaTests {
         try await eventually("the store shows a value that was dropped") { store["rateLimit"] == 500 }
 
         try await eventually("the schema doesn't arrive") { store.names.contains(PreferenceStore.schemaName) }
-        transport.cut()
-        try await eventually("the state does not show it") { !monitor.status.isConnected }
+        try await transport.cut(monitor)
         let error = await #expect(throws: PreferenceError.self) { try await store.write(2500, for: "rateLimit") }
         same(error?.code, .invalid)
         same(store["rateLimit"], 500)
