@@ -192,25 +192,11 @@ struct OptionalModes: PreferenceGroup {
 
 struct OptionalNumbers: PreferenceGroup {
     @Preference("a") var a: Int?
-    @Preference("b", .secret) var b: Int?
-    @Preference("c", .range(0...10), .secret) var c: Int?
-    @Preference("d", .range(0...10), .secret, in: .standard) var d: Int?
-    @Preference("e", in: .standard) var e: Int?
-    @Preference("f", coding: .native) var f: Int?
-    @Preference("g", coding: .native, .secret) var g: Int?
-    @Preference("h", coding: .native, .range(0...10), .secret) var h: Int?
-    @Preference("i", coding: .native, .range(0...10), .secret, in: .standard) var i: Int?
-    @Preference("j", coding: .native, in: .standard) var j: Int?
-    let k = Preference<Int?>("k")
-    let l = Preference<Int?>("l", .secret)
-    let m = Preference<Int?>("m", .range(0...10), .secret)
-    let n = Preference<Int?>("n", .range(0...10), .secret, in: .standard)
-    let o = Preference<Int?>("o", in: .standard)
-    let p = Preference<Int?>("p", coding: .native)
-    let q = Preference<Int?>("q", coding: .native, .secret)
-    let r = Preference<Int?>("r", coding: .native, .range(0...10), .secret)
-    let s = Preference<Int?>("s", coding: .native, .range(0...10), .secret, in: .standard)
-    let t = Preference<Int?>("t", coding: .native, in: .standard)
+    @Preference("b", .range(0...10), .secret, in: .standard) var b: Int?
+    @Preference("c", coding: .native, .range(0...10), .secret, in: .standard) var c: Int?
+    let d = Preference<Int?>("d")
+    let e = Preference<Int?>("e", .range(0...10), .secret, in: .standard)
+    let f = Preference<Int?>("f", coding: .native, .range(0...10), .secret, in: .standard)
 }
 
 struct OptionalTexts: PreferenceGroup {
@@ -344,12 +330,7 @@ func types() {
     expect(Theme?.self, OptionalThemes()) { [$0.$a, $0.$b, $0.$c, $0.d, $0.e, $0.f] }
     expect(Frame?.self, OptionalFrames()) { [$0.$a, $0.$b, $0.$c, $0.d, $0.e, $0.f] }
     expect(Mode?.self, OptionalModes()) { [$0.$a, $0.$b, $0.$c, $0.d, $0.e, $0.f] }
-    expect(Int?.self, OptionalNumbers()) {
-        [
-            $0.$a, $0.$b, $0.$c, $0.$d, $0.$e, $0.$f, $0.$g, $0.$h, $0.$i, $0.$j, $0.k, $0.l, $0.m, $0.n, $0.o, $0.p,
-            $0.q, $0.r, $0.s, $0.t,
-        ]
-    }
+    expect(Int?.self, OptionalNumbers()) { [$0.$a, $0.$b, $0.$c, $0.d, $0.e, $0.f] }
     expect(String?.self, OptionalTexts()) { [$0.$a, $0.$b, $0.$c, $0.d, $0.e, $0.f] }
     expect([Int]?.self, OptionalNumberLists()) { [$0.$a, $0.$b, $0.$c, $0.d, $0.e, $0.f] }
     expect([Frame]?.self, OptionalFrameLists()) { [$0.$a, $0.$b, $0.$c, $0.d, $0.e, $0.f] }

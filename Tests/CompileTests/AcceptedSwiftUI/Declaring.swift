@@ -121,15 +121,8 @@ struct Numbers: View {
 
 struct OptionalNumbers: View {
     @PreferenceState("a") var a: Int?
-    @PreferenceState("b", .secret) var b: Int?
-    @PreferenceState("c", .range(0...10), .secret) var c: Int?
-    @PreferenceState("d", .range(0...10), .secret, in: .standard) var d: Int?
-    @PreferenceState("e", in: .standard) var e: Int?
-    @PreferenceState("f", coding: .native) var f: Int?
-    @PreferenceState("g", coding: .native, .secret) var g: Int?
-    @PreferenceState("h", coding: .native, .range(0...10), .secret) var h: Int?
-    @PreferenceState("i", coding: .native, .range(0...10), .secret, in: .standard) var i: Int?
-    @PreferenceState("j", coding: .native, in: .standard) var j: Int?
+    @PreferenceState("b", .range(0...10), .secret, in: .standard) var b: Int?
+    @PreferenceState("c", coding: .native, .range(0...10), .secret, in: .standard) var c: Int?
     var body: some View { EmptyView() }
 }
 
@@ -168,7 +161,7 @@ struct FramesByName: View {
     expect(Mode?.self, OptionalModes()) { [$0.$a, $0.$b, $0.$c] }
     expect(Mode?.self, DefaultModes()) { [$0.$a, $0.$b, $0.$c] }
     expect(Int.self, Numbers()) { [$0.$a, $0.$b, $0.$c, $0.$d, $0.$e, $0.$f, $0.$g, $0.$h, $0.$i, $0.$j] }
-    expect(Int?.self, OptionalNumbers()) { [$0.$a, $0.$b, $0.$c, $0.$d, $0.$e, $0.$f, $0.$g, $0.$h, $0.$i, $0.$j] }
+    expect(Int?.self, OptionalNumbers()) { [$0.$a, $0.$b, $0.$c] }
     expect(Int?.self, DefaultNumbers()) { [$0.$a, $0.$b, $0.$c] }
     expect([Int].self, NumberLists()) { [$0.$a, $0.$b, $0.$c] }
     expect([String: Frame].self, FramesByName()) { [$0.$a, $0.$b, $0.$c] }
