@@ -1,7 +1,6 @@
 #if os(Linux)
 import FaultTestSupport
 import FileTestSupport
-import Synchronization
 import TestSupport
 import Testing
 
