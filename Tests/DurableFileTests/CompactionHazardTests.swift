@@ -20,14 +20,7 @@ struct CompactionHazardTests {
     init() throws { folder = try TemporaryFolder() }
 
     private func open(_ name: String = "log") throws -> LogFile<TextContents> {
-        let log = LogFile<TextContents>(
-            path: folder.path(name),
-            fileSystem: fileSystem,
-            watcher: nil,
-            worker: worker.queue
-        )
-        try log.load(observer: record.observer)
-        return log
+        return try .open(folder.path(name), fileSystem: fileSystem, worker: worker.queue, record: record)
     }
 
     // MARK: Lines that are arriving
@@ -63,47 +56,6 @@ struct CompactionHazardTests {
             #expect(text.contains("b=\n"), "call \(number): \(text)")
             same(log.values, ["a": "1", "c": "3"])
         }
-    }
-
-    /// The appender continues in the old file, whose name might be gone by then.
-    @Test
-    func lineThatIsBegunAndEndedAroundACompactionIsThereWhole() throws {
-        for number in 0..<(try Self.calls()) {
-            let tests = try CompactionHazardTests()
-            let log = try tests.open()
-            try log.set("a", "1")
-            let calls = Counter()
-            let appender = Lock<FileSystemAppender?>(nil)
-            tests.fileSystem.beforeEachCall { [folder = tests.folder] _, _ in
-                guard calls.next() == number + 1 else { return }
-                do {
-                    let opened = try FileSystemAppender(path: folder.path("log"))
-                    try opened.append("b=")
-                    appender.withLock { $0 = opened }
-                } catch { Issue.record(error) }
-            }
-            try log.compact()
-            tests.fileSystem.beforeEachCall(nil)
-            try appender.withLock { try $0?.append("2.\n") }
-            // The only reference to the log is the worker's.
-            _ = consume log
-            while tests.worker.queue.runNextJob() {}
-            let text = try tests.folder.read("log")
-            try same(tests.open().values, ["a": "1", "b": "2"], "call \(number): \(text)")
-        }
-    }
-
-    @Test
-    func lineWhoseNewlineAloneIsLateIsThereOnce() throws {
-        let log = try open()
-        try log.set("a", "1")
-        try folder.append("b=2.", to: "log")
-        try log.catchUp()
-        let appender = try FileSystemAppender(path: folder.path("log"))
-        try log.compact()
-        try appender.append("\nc=3.\n")
-        while worker.queue.runNextJob() {}
-        try same(folder.read("log"), "a=1.\nb=2.\nc=3.\n")
     }
 
     // MARK: Access
@@ -266,18 +218,6 @@ struct CompactionHazardTests {
         fileSystem.beforeEachSleep(nil)
         #expect(isFree.withLock { $0 } && fileSystem.now() > .zero)
         #expect(try folder.read("log") == "a=1.\na=2.\n" && folder.names() == ["log"])
-    }
-
-    @Test
-    func linesThatCanNotBeAppendedAreReportedOnceAndThenGivenUp() throws {
-        let log = try open()
-        try log.set("a", "1")
-        try log.compact()
-        fileSystem.begin(.init(.error(.inputOutput), isLasting: true, calls: ["fstat"]))
-        var jobs = 0
-        while jobs < 100, worker.queue.runNextJob() { jobs += 1 }
-        #expect(jobs < 30)
-        same(record.errors.count, 1, "\(record.errors)")
     }
 
     /// A file that is a mount point can't be replaced.

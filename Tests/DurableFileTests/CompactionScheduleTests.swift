@@ -80,13 +80,7 @@ struct CompactionScheduleTests {
     func fileOfDeadLinesIsDue() throws {
         let folder = try TemporaryFolder()
         let worker = StoppedWorker()
-        let log = LogFile<TextContents>(
-            path: folder.path("log"),
-            fileSystem: FaultyFileSystem(),
-            watcher: nil,
-            worker: worker.queue
-        )
-        try log.load(observer: ObserverRecord().observer)
+        let log = try LogFile.open(folder.path("log"), fileSystem: FaultyFileSystem(), worker: worker.queue)
         for value in 0..<1_000 { try log.set("name", String(repeating: "x", count: 60) + String(value)) }
         try log.compactIfDue()
         #expect(try SystemFileSystem().status(at: folder.path("log")).size < 100)

@@ -16,14 +16,7 @@ struct CompactionTests {
         _ name: String = "log",
         _ fileSystem: any FileSystem = SystemFileSystem()
     ) throws -> LogFile<TextContents> {
-        let log = LogFile<TextContents>(
-            path: folder.path(name),
-            fileSystem: fileSystem,
-            watcher: nil,
-            worker: worker.queue
-        )
-        try log.load(observer: record.observer)
-        return log
+        return try .open(folder.path(name), fileSystem: fileSystem, worker: worker.queue, record: record)
     }
 
     @Test
@@ -100,75 +93,6 @@ struct CompactionTests {
         same(log.values, ["a": "1", "b": "2"])
     }
 
-    /// A reader might see half of a line that one `write` writes. The rest must not be added after what other processes
-    /// already append to the new file.
-    @Test(arguments: [false, true])
-    func lineThatArrivesWhileTheFileIsReplacedBreaksNoOther(isLate: Bool) throws {
-        let fileSystem = FaultyFileSystem()
-        let log = try open("log", fileSystem)
-        try log.set("a", "1")
-        let compaction = try #require(try log.core.withLock { core throws(LogError) in try core.compaction() })
-        let draft = try compaction.draft()
-        let appender = try FileSystemAppender(path: folder.path("log"))
-        let isBegun = Lock(false)
-        let isReplaced = Lock(false)
-        fileSystem.beforeEachCall { [folder] call, path in
-            do {
-                if isReplaced.withLock({ exchange(&$0, with: call == "rename") }) {
-                    if !isLate { try appender.append("2.\n") }
-                    try folder.append("c=3.\n", to: "log")
-                } else if call == "flock", path.hasSuffix(".new"), !isBegun.withLock({ exchange(&$0, with: true) }) {
-                    try appender.append("b=")
-                }
-            } catch { Issue.record(error) }
-        }
-        var lateLines = try #require(
-            try log.core.withLock { core throws(LogError) in try core.install(compaction, draft) }
-        )
-        fileSystem.beforeEachCall(nil)
-        if isLate { try appender.append("2.\n") }
-        lateLines = try log.core.withLock { [lateLines] core throws(LogError) in
-            var (lateLines, wait) = (lateLines, BusyWait(.seconds(5)))
-            try core.append(&lateLines, isLast: false, &wait)
-            return lateLines
-        }
-        try log.catchUp()
-        same(log.values, ["a": "1", "b": "2", "c": "3"])
-        try same(folder.read("log"), isLate ? "a=1.\nc=3.\nb=\nb=2.\n" : "a=1.\nc=3.\nb=2.\n")
-        withExtendedLifetime(lateLines) {}
-    }
-
-    @Test
-    func linesThatStillGoToTheOldFileAreAppended() throws {
-        let log = try open("log", FaultyFileSystem())
-        try log.set("a", "1")
-        try folder.append("b=", to: "log")
-        try log.catchUp()
-        let compaction = try #require(try log.core.withLock { core throws(LogError) in try core.compaction() })
-        let draft = try compaction.draft()
-        let appender = try FileSystemAppender(path: folder.path("log"))
-        var lateLines = try #require(
-            try log.core.withLock { core throws(LogError) in try core.install(compaction, draft) }
-        )
-        try log.set("c", "3")
-        func collect(isLast: Bool) throws {
-            lateLines = try log.core.withLock { [lateLines] core throws(LogError) in
-                var (lateLines, wait) = (lateLines, BusyWait(.seconds(5)))
-                try core.append(&lateLines, isLast: isLast, &wait)
-                return lateLines
-            }
-        }
-        try collect(isLast: false)
-        try appender.append("2.\nd=4.\ne=")
-        try collect(isLast: false)
-        try appender.append("5.")
-        try collect(isLast: false)
-        try collect(isLast: true)
-        try collect(isLast: true)
-        same(log.values, ["a": "1", "b": "2", "c": "3", "d": "4", "e": "5"])
-        try same(folder.read("log"), "a=1.\nb=\nc=3.\nb=2.\nd=4.\ne=5.\n")
-    }
-
     @Test
     func fileChangedInPlaceIsReloadedAndNotWrittenFromMemory() throws {
         let fileSystem = FaultyFileSystem()
@@ -203,20 +127,6 @@ struct CompactionTests {
         try same(folder.read("log"), "b=3.\n")
         try same(folder.read("log~"), "a=1.\n")
         same(log.values, ["b": "3"])
-    }
-
-    @Test
-    func damagedLinesAreKeptInACopy() throws {
-        let text = "a=1.\n!x\na=2.\n!y\n!x\n"
-        try folder.write(text, to: "log.txt")
-        try folder.write("", to: "log.damaged-1.txt")
-        let log = try open("log.txt")
-        try log.compact()
-        try same(folder.read("log.txt"), "a=2.\n")
-        try same(folder.read("log.damaged-2.txt"), "!x\n!y\n!x\n")
-        try same(folder.names(), ["log.damaged-1.txt", "log.damaged-2.txt", "log.txt"])
-        try log.compact()
-        try same(folder.names().count, 3)
     }
 
     @Test

@@ -14,14 +14,7 @@ struct DurabilityTests {
     init() throws { folder = try TemporaryFolder() }
 
     private func open(_ name: String = "log", worker: WorkerQueue? = nil) throws -> LogFile<TextContents> {
-        let log = LogFile<TextContents>(
-            path: folder.path(name),
-            fileSystem: fileSystem,
-            watcher: nil,
-            worker: worker
-        )
-        try log.load(observer: record.observer)
-        return log
+        return try .open(folder.path(name), fileSystem: fileSystem, worker: worker, record: record)
     }
 
     /// The calls with a name, in order.

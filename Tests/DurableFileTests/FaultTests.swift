@@ -72,8 +72,7 @@ struct FaultTests {
 
         var stored: [String: String] {
             get throws {
-                let log = LogFile<TextContents>(path: folder.path(name), watcher: nil)
-                try log.load(observer: ObserverRecord().observer)
+                let log = try LogFile.open(folder.path(name))
                 return log.values
             }
         }

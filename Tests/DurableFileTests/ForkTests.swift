@@ -1,7 +1,6 @@
 #if os(Linux)
 import FaultTestSupport
 import FileTestSupport
-import Synchronization
 import TestSupport
 import Testing
 
@@ -14,12 +13,7 @@ struct ForkTests {
     func childDoesNotShareTheLockThatItsParentHolds() async {
         await #expect(processExitsWith: .success) {
             let process = try ForkingProcess()
-            let log = LogFile<TextContents>(
-                path: process.folder.path("log"),
-                lockTimeout: .milliseconds(20),
-                watcher: nil
-            )
-            try log.load(observer: ObserverRecord().observer)
+            let log = try LogFile.open(process.folder.path("log"), lockTimeout: .milliseconds(20))
             let handle = try #require(log.core.withLock { $0.current })
             #expect(try SystemFileSystem().lock(handle.file))
             let result = try process.fork {
@@ -46,8 +40,7 @@ struct ForkTests {
             let fileSystem = FaultyFileSystem()
             let isWaiting = Condition(false)
             fileSystem.beforeEachCall { call, _ in if call == "poll" { isWaiting.signal { $0 = true } } }
-            let log = LogFile<TextContents>(path: process.folder.path("log"), watcher: Watcher(fileSystem: fileSystem))
-            try log.load(observer: ObserverRecord().observer)
+            let log = try LogFile.open(process.folder.path("log"), watcher: Watcher(fileSystem: fileSystem))
             isWaiting.wait { $0 ? .done(()) : .until(.seconds(10)) }
             let result = try process.fork {
                 do throws(LogError) {
@@ -77,8 +70,7 @@ struct ForkTests {
         await #expect(processExitsWith: .success) {
             let folder = try TemporaryFolder()
             let worker = WorkerQueue(WorkerPool { _ in false })
-            let log = LogFile<TextContents>(path: folder.path("log"), watcher: .shared, worker: worker)
-            try log.load(observer: ObserverRecord().observer)
+            let log = try LogFile.open(folder.path("log"), watcher: .shared, worker: worker)
             try log.set("a", "1")
             try log.set("a", "2")
             let kept = try SystemFileSystem().open(folder.path("log"), for: .appending)
@@ -97,8 +89,7 @@ private struct ForkingProcess {
         folder = try TemporaryFolder()
         try folder.write("a=1.\n", to: "log")
         // The child does nothing for the first time.
-        let log = LogFile<TextContents>(path: folder.path("another"), lockTimeout: .milliseconds(20), watcher: nil)
-        try log.load(observer: ObserverRecord().observer)
+        let log = try LogFile.open(folder.path("another"), lockTimeout: .milliseconds(20))
         try log.set("b", "2")
         try log.sync()
         try log.compact()

@@ -12,27 +12,11 @@ struct HostileFileTests {
     init() throws { folder = try TemporaryFolder() }
 
     private func open(_ name: String = "log", path: String? = nil) throws -> LogFile<TextContents> {
-        let log = LogFile<TextContents>(path: path ?? folder.path(name), watcher: nil)
-        try log.load(observer: record.observer)
-        return log
+        return try .open(path ?? folder.path(name), record: record)
     }
 
     private func kind(of error: LogError?) -> FileStatus.Kind? {
         if case .notAFile(_, let kind) = error { kind } else { nil }
-    }
-
-    @Test
-    func pipeIsRefusedAtOnce() throws {
-        mkfifo(folder.path("log"), 0o600)
-        let error = #expect(throws: LogError.self) { try open() }
-        same(kind(of: error), .pipe)
-    }
-
-    @Test
-    func folderIsRefused() throws {
-        try SystemFileSystem().makeFolder(folder.path("log"))
-        let error = #expect(throws: LogError.self) { try open() }
-        same(kind(of: error), .folder)
     }
 
     #if os(Linux)
@@ -41,10 +25,14 @@ struct HostileFileTests {
     private static let devices = ["/dev/zero", "/dev/null"]
     #endif
 
-    @Test(arguments: devices)
-    func deviceIsRefused(_ path: String) {
-        let error = #expect(throws: LogError.self) { try open(path: path) }
-        same(kind(of: error), .device)
+    @Test(arguments: [("pipe", FileStatus.Kind.pipe), ("folder", .folder)] + devices.map { ($0, .device) })
+    func whatIsNoFileIsRefusedAtOnce(_ path: String, _ expected: FileStatus.Kind) throws {
+        mkfifo(folder.path("pipe"), 0o600)
+        try SystemFileSystem().makeFolder(folder.path("folder"))
+        let error = #expect(throws: LogError.self) {
+            try open(path: expected == .device ? path : folder.path(path))
+        }
+        same(kind(of: error), expected)
     }
 
     @Test
@@ -90,37 +78,21 @@ struct HostileFileTests {
         same(cause.code, .tooManyLinks)
     }
 
-    @Test
-    func fileAtADanglingLinkIsCreated() throws {
-        try folder.link("log", to: "new/folder/file")
-        let log = try open()
-        same(log.values, [:])
-        try log.set("a", "1")
-        try same(folder.read("new/folder/file"), "a=1.\n")
-        try log.compact()
-        try same(SystemFileSystem().linkStatus(at: folder.path("log")).kind, .link)
-    }
-
-    @Test
-    func fileInAFolderAtADanglingLinkIsCreated() throws {
-        try folder.link("link", to: "new/folder")
-        let log = try open("link/log")
-        #expect(log.isWritable)
+    /// A link to a file and to a folder that don't exist yet, and to a folder that exists.
+    @Test(arguments: [
+        ("log", "new/folder/file", "log", "new/folder/file"), ("link", "new/folder", "link/log", "new/folder/log"),
+        ("link", "real", "link/log", "real/log"),
+    ])
+    func fileAtALinkIsCreatedAndTheLinkStays(link: String, target: String, name: String, file: String) throws {
+        try SystemFileSystem().makeFolder(folder.path("real"))
+        try folder.link(link, to: target)
+        let log = try open(name)
+        #expect(log.values.isEmpty && log.isWritable)
         try log.set("a", "1")
         try log.sync()
-        try same(folder.read("new/folder/log"), "a=1.\n")
-        try same(SystemFileSystem().linkStatus(at: folder.path("link")).kind, .link)
-    }
-
-    @Test
-    func linkedFolderStaysALink() throws {
-        try SystemFileSystem().makeFolder(folder.path("real"))
-        try folder.link("link", to: "real")
-        let log = try open("link/log")
-        try log.set("a", "1")
         try log.compact()
-        try same(SystemFileSystem().linkStatus(at: folder.path("link")).kind, .link)
-        try same(folder.read("real/log"), "a=1.\n")
+        try same(folder.read(file), "a=1.\n")
+        try same(SystemFileSystem().linkStatus(at: folder.path(link)).kind, .link)
     }
 
     @Test
@@ -154,9 +126,7 @@ struct HostileFileTests {
         try folder.write("a=1.\n", to: "real/file")
         try folder.link("log", to: "way/file")
         func open() throws -> LogFile<TextContents> {
-            let log = LogFile<TextContents>(path: folder.path("log"), fileSystem: fileSystem, watcher: nil)
-            try log.load(observer: record.observer)
-            return log
+            return try .open(folder.path("log"), fileSystem: fileSystem, record: record)
         }
         fileSystem.run(as: 0)
         for path in ["log", "real/file", "real", "way"] { fileSystem.give(folder.path(path), to: 0) }
@@ -184,8 +154,7 @@ struct HostileFileTests {
     func unstableIdentityIsAnErrorAfterAWhile() throws {
         let fileSystem = FaultyFileSystem()
         try folder.write("a=1.\n", to: "log")
-        let log = LogFile<TextContents>(path: folder.path("log"), fileSystem: fileSystem, watcher: nil)
-        try log.load(observer: record.observer)
+        let log = try LogFile.open(folder.path("log"), fileSystem: fileSystem, record: record)
         fileSystem.disagree()
         let error = #expect(throws: LogError.self) { try log.set("a", "2") }
         guard case .unstableIdentity = error else {
@@ -201,8 +170,7 @@ struct HostileFileTests {
     func staleFileIsOpenedAgainOnce(_ call: String) throws {
         let fileSystem = FaultyFileSystem()
         try folder.write("a=1.\n", to: "log")
-        let log = LogFile<TextContents>(path: folder.path("log"), fileSystem: fileSystem, watcher: nil)
-        try log.load(observer: record.observer)
+        let log = try LogFile.open(folder.path("log"), fileSystem: fileSystem, record: record)
         fileSystem.begin(.init(.error(.stale), calls: [call]))
         try log.set("a", "2")
         #expect(fileSystem.isFaultMet && fileSystem.calls.contains("open"))
@@ -215,8 +183,7 @@ struct HostileFileTests {
     func waitsOfThreadsForOneLockDoNotAddUp() async throws {
         let fileSystem = FaultyFileSystem()
         try folder.write("a=1.\n", to: "log")
-        let log = LogFile<TextContents>(path: folder.path("log"), fileSystem: fileSystem, watcher: nil)
-        try log.load(observer: record.observer)
+        let log = try LogFile.open(folder.path("log"), fileSystem: fileSystem, record: record)
         let holder = try SystemFileSystem().open(folder.path("log"), for: .appending)
         #expect(try SystemFileSystem().lock(holder))
         let begin = fileSystem.clockReads
@@ -242,8 +209,7 @@ struct HostileFileTests {
         try folder.write("a=1.\n", to: "log")
         let fileSystem = FaultyFileSystem()
         fileSystem.denyWriting(code)
-        let log = LogFile<TextContents>(path: folder.path("log"), fileSystem: fileSystem, watcher: nil)
-        try log.load(observer: record.observer)
+        let log = try LogFile.open(folder.path("log"), fileSystem: fileSystem, record: record)
         same(log.values, ["a": "1"])
         try folder.append("b=1.\n", to: "log")
         try log.catchUp()
@@ -284,12 +250,7 @@ struct HostileFileTests {
         for count in 0...text.utf8.count {
             let part = String(decoding: text.utf8.prefix(count), as: UTF8.self)
             try folder.write(part, to: "log\(count)")
-            let log = LogFile<TextContents>(
-                path: folder.path("log\(count)"),
-                fileSystem: FaultyFileSystem(),
-                watcher: nil
-            )
-            try log.load(observer: record.observer)
+            let log = try LogFile.open(folder.path("log\(count)"), fileSystem: FaultyFileSystem(), record: record)
             try log.set("z", "1")
             try log.catchUp()
             try same(open("log\(count)").values, log.values)
@@ -307,8 +268,7 @@ struct HostileFileTests {
         }
         try folder.write("a=1.\n", to: "log")
         func round(_ number: Int) throws {
-            let log = LogFile<TextContents>(path: folder.path("log"), watcher: watcher)
-            try log.load(observer: ObserverRecord().observer)
+            let log = try LogFile.open(folder.path("log"), watcher: watcher)
             try log.set("a", "\(number)")
         }
         try round(0)

@@ -16,9 +16,7 @@ struct LogFileTests {
         _ fileSystem: any FileSystem = SystemFileSystem(),
         _ worker: WorkerQueue? = nil
     ) throws -> LogFile<TextContents> {
-        let log = LogFile<TextContents>(path: folder.path(name), fileSystem: fileSystem, watcher: nil, worker: worker)
-        try log.load(observer: record.observer)
-        return log
+        return try .open(folder.path(name), fileSystem: fileSystem, worker: worker, record: record)
     }
 
     /// As when the watcher's thread waits in an observer, and a sync fails.

@@ -19,16 +19,14 @@ struct LogPlaceTests {
         isReadOnly: Bool = false,
         trustsOwners: Bool = false
     ) throws -> LogFile<TextContents> {
-        let log = LogFile<TextContents>(
-            path: folder.path(name),
+        return try .open(
+            folder.path(name),
             isReadOnly: isReadOnly,
             trustsOwners: trustsOwners,
             fileSystem: fileSystem,
-            watcher: nil,
-            worker: worker.queue
+            worker: worker.queue,
+            record: record
         )
-        try log.load(observer: record.observer)
-        return log
     }
 
     // MARK: Folders that can't be entered
@@ -176,14 +174,13 @@ struct LogPlaceTests {
 
     /// Opens a log whose watcher looks at nothing.
     private func openWatched() throws -> LogFile<TextContents> {
-        let log = LogFile<TextContents>(
-            path: folder.path("log"),
+        return try .open(
+            folder.path("log"),
             fileSystem: fileSystem,
             watcher: Watcher(fileSystem: fileSystem, startingAfter: .seconds(10_000)),
-            worker: worker.queue
+            worker: worker.queue,
+            record: record
         )
-        try log.load(observer: record.observer)
-        return log
     }
 
     private func truncate() throws {
@@ -241,13 +238,13 @@ struct LogPlaceTests {
     func setInAPolledFileWaitsForNoSave() throws {
         try folder.write("a=1.\n", to: "log")
         fileSystem.begin(.init(.error(.noSpace), isLasting: true, calls: ["inotify_add_watch"]))
-        let log = LogFile<TextContents>(
-            path: folder.path("log"),
+        let log = try LogFile.open(
+            folder.path("log"),
             fileSystem: fileSystem,
             watcher: Watcher(fileSystem: fileSystem),
-            worker: worker.queue
+            worker: worker.queue,
+            record: record
         )
-        try log.load(observer: record.observer)
         try truncate()
         let begin = fileSystem.now()
         try log.set("b", "2")
@@ -295,8 +292,7 @@ struct LogPlaceTests {
 
     @Test
     func linesOfAProgramThatKeepsTheOldFileOpenAreKept() throws {
-        let log = LogFile<TextContents>(path: folder.path("log"), watcher: Watcher(), worker: worker.queue)
-        try log.load(observer: record.observer)
+        let log = try LogFile.open(folder.path("log"), watcher: Watcher(), worker: worker.queue, record: record)
         for number in 1...3 { try log.set("a", "\(number)") }
         var appender: FileSystemAppender? = try FileSystemAppender(path: folder.path("log"))
         try log.compact()

@@ -74,6 +74,30 @@ final class TextContents: LogContents, @unchecked Sendable {  // used under its 
 }
 
 extension LogFile<TextContents> {
+    /// Returns a log that has read its file.
+    static func open(
+        _ path: String,
+        isReadOnly: Bool = false,
+        trustsOwners: Bool = false,
+        fileSystem: any FileSystem = SystemFileSystem(),
+        lockTimeout: Duration = .seconds(5),
+        watcher: Watcher? = nil,
+        worker: WorkerQueue? = nil,
+        record: ObserverRecord = ObserverRecord()
+    ) throws(LogError) -> LogFile {
+        let log = LogFile(
+            path: path,
+            isReadOnly: isReadOnly,
+            trustsOwners: trustsOwners,
+            fileSystem: fileSystem,
+            lockTimeout: lockTimeout,
+            watcher: watcher,
+            worker: worker
+        )
+        try log.load(observer: record.observer)
+        return log
+    }
+
     var values: [String: String] { withContents { $0.values } }
 
     func set(_ name: String, _ value: String) throws(LogError) {

@@ -14,8 +14,7 @@ struct WatchedPlaceTests {
     init() throws { folder = try TemporaryFolder() }
 
     private func open(_ watcher: Watcher = Watcher()) throws -> LogFile<TextContents> {
-        let log = LogFile<TextContents>(path: folder.path("log"), watcher: watcher)
-        try log.load(observer: record.observer)
+        let log = try LogFile.open(folder.path("log"), watcher: watcher, record: record)
         _ = log.fetch()
         return log
     }
@@ -71,8 +70,7 @@ struct WatchedPlaceTests {
     @Test
     func rewrittenFileMightBeIncomplete() throws {
         try folder.write("a=1.\nb=2.\n", to: "log")
-        let log = LogFile<TextContents>(path: folder.path("log"), watcher: nil)
-        try log.load(observer: record.observer)
+        let log = try LogFile.open(folder.path("log"), record: record)
         let system = SystemFileSystem()
         try system.truncate(try system.open(folder.path("log"), for: .appending), to: 0)
         func look(_ scope: LogCore.Scope) throws -> WatchFinding? {

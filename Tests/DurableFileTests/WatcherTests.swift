@@ -20,8 +20,7 @@ struct WatcherTests {
         record: ObserverRecord? = nil,
         _ watcher: Watcher = Watcher()
     ) throws -> LogFile<TextContents> {
-        let log = LogFile<TextContents>(path: folder.path(name), watcher: watcher)
-        try log.load(observer: (record ?? self.record).observer)
+        let log = try LogFile.open(folder.path(name), watcher: watcher, record: record ?? self.record)
         _ = log.fetch()
         return log
     }
@@ -120,8 +119,7 @@ struct WatcherTests {
         try folder.write("a=1.\nb=2.\n", to: "log")
         let log = try open()
         try folder.truncate("log", andWrite: text)
-        let reader = LogFile<TextContents>(path: folder.path("log"), watcher: nil)
-        try reader.load(observer: ObserverRecord().observer)
+        let reader = try LogFile.open(folder.path("log"))
         await expect(reader.values, in: log)
     }
 
@@ -166,8 +164,7 @@ struct WatcherTests {
     func appendedLineLeavesNothingToCompare() throws {
         try folder.write("a=1.\n", to: "log")
         let fileSystem = FaultyFileSystem()
-        let log = LogFile<TextContents>(path: folder.path("log"), fileSystem: fileSystem, watcher: nil)
-        try log.load(observer: record.observer)
+        let log = try LogFile.open(folder.path("log"), fileSystem: fileSystem, record: record)
         func look() throws -> Bool? {
             try log.core.withLock { core throws(LogError) in try core.check(.appended) }?.isComplete
         }
@@ -330,13 +327,12 @@ struct WatcherTests {
         try folder.write("a=1.\n", to: "slow")
         let fileSystem = FaultyFileSystem()
         fileSystem.startClock()
-        let slow = LogFile<TextContents>(
-            path: folder.path("slow"),
+        let slow = try LogFile.open(
+            folder.path("slow"),
             fileSystem: fileSystem,
             lockTimeout: .seconds(3600),
             watcher: watcher
         )
-        try slow.load(observer: ObserverRecord().observer)
         let log = try open("log", watcher)
         let holder = try SystemFileSystem().open(folder.path("slow"), for: .appending)
         #expect(try SystemFileSystem().lock(holder))

@@ -38,51 +38,6 @@ struct QuietTimerTests {
 
 struct ReportTimerTests {
     @Test
-    func longReportMakesAnotherThreadWatch() {
-        var timer = ReportTimer()
-        var mustLook = timer.begin(at: .milliseconds(1))
-        #expect(mustLook && !timer.isLong(at: .milliseconds(30)))
-        var step = timer.next(at: .milliseconds(20))
-        same(step, .look(after: .milliseconds(11)))
-        #expect(timer.isLong(at: .milliseconds(31)))
-        step = timer.next(at: .milliseconds(31))
-        same(step, .takeOver)
-        timer.end()
-        #expect(!timer.isLong(at: .milliseconds(40)))
-        mustLook = timer.begin(at: .milliseconds(40))
-        #expect(mustLook)
-    }
-
-    @Test
-    func oneLookServesAllReportsOfItsTime() {
-        var timer = ReportTimer()
-        var mustLook = timer.begin(at: .zero)
-        #expect(mustLook)
-        for time in [1, 10, 25] {
-            timer.end()
-            mustLook = timer.begin(at: .milliseconds(time))
-            #expect(!mustLook)
-        }
-        var step = timer.next(at: .milliseconds(30))
-        same(step, .look(after: .milliseconds(25)))
-        timer.end()
-        step = timer.next(at: .milliseconds(55))
-        same(step, .end)
-        mustLook = timer.begin(at: .milliseconds(60))
-        #expect(mustLook)
-    }
-
-    @Test
-    func reportIsLookedAtAgainIfNoLookCouldBeScheduled() {
-        var timer = ReportTimer()
-        for _ in 1...2 {
-            let mustLook = timer.begin(at: .zero)
-            #expect(mustLook)
-            timer.endLooks()
-        }
-    }
-
-    @Test
     func longReportIsLookedAtAgainIfNoThreadCouldTakeOver() {
         var timer = ReportTimer()
         _ = timer.begin(at: .zero)
@@ -114,15 +69,6 @@ struct TakeoverTests {
         #expect(mustLook)
     }
 
-    @Test
-    func anotherThreadWatchesInPlaceOfALongReport() {
-        var state = state
-        let new = state.takeOver(at: .milliseconds(30))
-        #expect(new != nil && new != thread && state.thread == new)
-        let third = state.takeOver(at: .milliseconds(60))
-        #expect(third == nil && state.thread == new, "the new thread makes no report")
-    }
-
     /// The report might have ended, and the next one begun, while the other thread was started.
     @Test
     func noThreadWatchesInPlaceOfAShortReport() {
@@ -135,20 +81,6 @@ struct TakeoverTests {
         _ = state.beginReport(on: thread, at: .milliseconds(30))
         new = state.takeOver(at: .milliseconds(31))
         #expect(new == nil && state.thread == thread)
-    }
-
-    @Test
-    func reportThatEndsAfterItsThreadWasReplacedLeavesThatOfTheOtherThread() throws {
-        var state = state
-        let taken = state.takeOver(at: .milliseconds(30))
-        let new = try #require(taken)
-        var mustLook = state.beginReport(on: thread, at: .milliseconds(30))
-        #expect(!mustLook, "it doesn't watch")
-        mustLook = state.beginReport(on: new, at: .milliseconds(30))
-        state.endReport(on: thread)
-        #expect(state.report.isLong(at: .milliseconds(60)))
-        let third = state.takeOver(at: .milliseconds(60))
-        #expect(third != nil)
     }
 }
 

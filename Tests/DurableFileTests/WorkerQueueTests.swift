@@ -108,13 +108,11 @@ struct WorkerQueueTests {
             synced.yield()
         }
         var logs = try (0..<100).map { number in
-            let log = LogFile<TextContents>(
-                path: folder.path("log\(number)"),
+            let log = try LogFile.open(
+                folder.path("log\(number)"),
                 fileSystem: fileSystem,
-                watcher: nil,
                 worker: WorkerQueue(pool, isBlocking: true)
             )
-            try log.load(observer: ObserverRecord().observer)
             try log.set("a", "1")
             return log
         }

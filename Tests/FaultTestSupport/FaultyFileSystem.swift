@@ -59,7 +59,6 @@ package final class FaultyFileSystem: FileSystem {
         /// The time; nil if it passes by itself.
         var time: Duration? = .zero
         var denial: FileSystemError.Code?
-        var newFileDenial: FileSystemError.Code?
         var clockReads = 0
         var isDisagreeing = false
         var owners: [String: UInt32] = [:]
@@ -110,11 +109,6 @@ package final class FaultyFileSystem: FileSystem {
     /// Lets opening a file for writing fail with an error, or succeed again if nil.
     package func denyWriting(_ code: FileSystemError.Code?) {
         state.withLock { $0.denial = code }
-    }
-
-    /// Lets creating a file fail that must not exist yet, from now on.
-    package func denyNewFiles(_ code: FileSystemError.Code) {
-        state.withLock { $0.newFileDenial = code }
     }
 
     /// How often the time was read.
@@ -179,9 +173,6 @@ package final class FaultyFileSystem: FileSystem {
     package func open(_ path: String, for purpose: OpenPurpose) throws(FileSystemError) -> OpenFile {
         try enter("open", path)
         if purpose != .reading, purpose != .folder, let denial = state.withLock({ $0.denial }) {
-            throw FileSystemError("open", path, denial)
-        }
-        if purpose == .replacing, let denial = state.withLock({ $0.newFileDenial }) {
             throw FileSystemError("open", path, denial)
         }
         return try base.open(path, for: purpose)

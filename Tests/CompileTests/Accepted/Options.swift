@@ -24,17 +24,10 @@ struct Numbers: PreferenceGroup {
     @Preference("i", .check { number in number == 5 }) var i = 5
     @Preference("j", .check { (number: Int) in number == 5 }, .check { $0 > 0 }) var j = 5
     @Preference("k", .range(0...10), .choices([1, 2]), .check { $0 > 0 }) var k = 5
-    @Preference("l", PreferenceOption.range(0...10)) var l = 5
     @Preference("m", PreferenceOption<Int>.range(0...10)) var m = 5
     @Preference("n", shared, .secret) var n = 5
-    @Preference("o", .secret) var o = 5
-    @Preference("p", .short("p")) var p = 5
-    @Preference("q", .formerly("b")) var q = 5
-    @Preference("r", .formerly("b", "c")) var r = 5
     @Preference("s", .formerly("b", "c", "d")) var s = 5
-    @Preference("t", .title("T"), .section("S")) var t = 5
     @Preference("u", .deprecated("set t")) var u = 5
-    @Preference("v", .description("V.")) var v = 5
     @Preference(
         "w",
         .range(0...10),
@@ -90,10 +83,7 @@ struct OptionalNumbers: PreferenceGroup {
     @Preference("o", .required) var o: Int?
     @Preference("p", .required, .range(0...10), .formerly("q"), in: .inMemory()) var p: Int?
     @Preference("q", coding: .native, .required) var q: Int?
-    @Preference("r", .secret) var r: Int?
-    @Preference("s", .short("s")) var s: Int?
     @Preference("t", .formerly("b", "c")) var t: Int?
-    @Preference("u", .title("T"), .section("S")) var u: Int?
     @Preference("v", .deprecated("set t"), .description("V.")) var v: Int?
     @Preference("w", .range(0...10)) var w: Int? = 5
     @Preference("x", .choices([1, 2, 4]), .check { $0 > 0 }) var x: Int? = 5
@@ -211,13 +201,12 @@ func types() {
     expect(Int.self, Numbers()) {
         [$0.$a, $0.$b, $0.$c, $0.$d, $0.$e, $0.$f, $0.$g, $0.$h, $0.$h2, $0.$i, $0.$j, $0.$k]
     }
-    expect(Int.self, Numbers()) { [$0.$l, $0.$m, $0.$n, $0.$o, $0.$p, $0.$q, $0.$r, $0.$s, $0.$t, $0.$u, $0.$v] }
-    expect(Int.self, Numbers()) { [$0.$w, $0.$x, $0.$y, $0.$z] }
+    expect(Int.self, Numbers()) { [$0.$m, $0.$n, $0.$s, $0.$u, $0.$w, $0.$x, $0.$y, $0.$z] }
     expect(Int?.self, OptionalNumbers()) {
         [$0.$a, $0.$b, $0.$c, $0.$d, $0.$e, $0.$f, $0.$g, $0.$h, $0.$h2, $0.$i, $0.$j]
     }
-    expect(Int?.self, OptionalNumbers()) { [$0.$k, $0.$l, $0.$m, $0.$n, $0.$o, $0.$p, $0.$q, $0.$r, $0.$s, $0.$t] }
-    expect(Int?.self, OptionalNumbers()) { [$0.$u, $0.$v, $0.$w, $0.$x, $0.y, $0.z] }
+    expect(Int?.self, OptionalNumbers()) { [$0.$k, $0.$l, $0.$m, $0.$n, $0.$o, $0.$p, $0.$q, $0.$t, $0.$v] }
+    expect(Int?.self, OptionalNumbers()) { [$0.$w, $0.$x, $0.y, $0.z] }
     expect(Theme.self, Themes()) { [$0.$a, $0.$b, $0.$c, $0.d, $0.e] }
     expect(Theme?.self, OptionalThemes()) { [$0.$a, $0.$b, $0.$c, $0.d, $0.e] }
     expect(String.self, Texts()) { [$0.$a, $0.$b, $0.$c, $0.$d, $0.$e, $0.$f, $0.$g, $0.$h] }

@@ -27,17 +27,13 @@ struct Player {
     @Options(.choices([Theme.dark]), .section("Look")) var theme: Theme = .system
     @Options(.length(1...8)) var names: [String] = []
     @Options(.check("must not be 80") { $0 != 80 }, .range(1...)) var port = 1
-    @Options(.check { $0 != 443 }) var otherPort = 1
     @Options(.secret, .check { $0 > 1 }) var factor = 2
     @Options(.required) var needed: Int?
-    @Options(.required, .range(1...9)) var digit: Int?
     @Options(.required, .length(1...8)) var word: String?
     @Options(.range(0.5...), .check { $0 != 0.7 }, .required, .title("Ratio")) var ratio: Double?
     @Options(.required, .choices([Theme.dark])) var look: Theme?
-    @Options(.required, .choices(["a"])) var letter: String?
     @Options(.percentage, .secret) var share = 50
     @Options(PreferenceOption<Int?>.required) var count: Int?
-    @Options(.length(1...8), .check { $0 != "a" }) var letters: String?
     @Options(.deprecated("set volume")) var loudness: Double?
     @Options(.general, .range(0...1)) var balance = 0.5
     @Options(.description("A frame"), .general) var window = Frame()
@@ -175,7 +171,6 @@ final class Multiline {
         let one = 1
         return one
     }()
-    var negative = -1
 }
 
 @PreferenceGroup
@@ -189,10 +184,6 @@ struct MultilineStruct {
         1,  // the first
         2,
     ]
-    var made = { () -> Int in
-        let one = 1
-        return one
-    }()
 }
 
 func isSmall(_ list: [Int]) -> Bool { list.reduce(0, +) < 100 }

@@ -14,19 +14,15 @@ nonisolated let player = Player()
 struct Names: PreferenceGroup {
     @Preference var a = 5  // error: a preference needs a name
     @Preference() var b = Theme.light  // error: a preference needs a name
-    @Preference(.range(0...10)) var c = 5  // error: a preference needs a name
-    @Preference(.range(0...10), .secret) var d: Int?  // error: a preference needs a name
-    @Preference(.secret, in: .standard) var e = 5  // error: a preference needs a name
-    @Preference(coding: .json) var f = Frame()  // error: a preference needs a name
-    @Preference(coding: .json, .secret, in: .standard) var g: Frame?  // error: a preference needs a name
-    @Preference(.required) var h: String?  // error: a preference needs a name
-    @Preference(5) var i = 5  // error: cannot convert value of type 'Int' to expected argument type 'String'
-    @Preference(name: "j") var j = 5  // error: extraneous argument label 'name:' in call
-    @Preference(default: 5) var k: Int  // error: a preference needs a name
-    let l = Preference(default: 5)  // error: a preference needs a name
-    let m = Preference(default: 5, .secret)  // error: a preference needs a name
-    let n = Preference<Int?>()  // error: a preference needs a name
-    let o = Preference<Int?>(.secret, in: .standard)  // error: a preference needs a name
+    @Preference(.range(0...10), .secret) var c: Int?  // error: a preference needs a name
+    @Preference(coding: .json, .secret, in: .standard) var d: Frame?  // error: a preference needs a name
+    @Preference(.required) var e: String?  // error: a preference needs a name
+    @Preference(5) var f = 5  // error: cannot convert value of type 'Int' to expected argument type 'String'
+    @Preference(name: "j") var g = 5  // error: extraneous argument label 'name:' in call
+    @Preference(default: 5) var h: Int  // error: a preference needs a name
+    let i = Preference(default: 5)  // error: a preference needs a name
+    let j = Preference(default: 5, .secret)  // error: a preference needs a name
+    let k = Preference<Int?>()  // error: a preference needs a name
 }
 
 // A property without an argument gets its wrapper from an initializer, which a group doesn't have.
@@ -38,24 +34,18 @@ struct Unnamed: PreferenceGroup {  // error: type 'Unnamed' does not conform to 
 
 struct Defaults: PreferenceGroup {
     @Preference("a") var a: Int  // error: a preference needs a default
-    @Preference("b") var b: Theme  // error: a preference needs a default
-    @Preference("c") var c: Frame  // error: a preference needs a default
-    @Preference("d", .secret) var d: String  // error: a preference needs a default
-    @Preference("e", .range(0...10), .check { $0 > 5 }) var e: Int  // error: a preference needs a default
-    @Preference("f", coding: .json) var f: Frame  // error: a preference needs a default
-    @Preference("g", coding: .json, .secret, in: .standard) var g: Frame  // error: a preference needs a default
-    @Preference("h", in: .standard) var h: [Int]  // error: a preference needs a default
-    @Preference("i") var i  // error: or the type of an optional
-    let j = Preference("j")  // error: or the type of an optional
-    let k = Preference("k", .secret)  // error: or the type of an optional
-    let l = Preference("l", in: .standard)  // error: or the type of an optional
-    let m = Preference("m", coding: .json)  // error: generic parameter 'Wrapped' could not be inferred
-    let n = Preference("n", default: nil)  // error: or the type of an optional
+    @Preference("b") var b: Frame  // error: a preference needs a default
+    @Preference("c", .range(0...10), .check { $0 > 5 }) var c: Int  // error: a preference needs a default
+    @Preference("d", coding: .json) var d: Frame  // error: a preference needs a default
+    @Preference("e") var e  // error: or the type of an optional
+    let f = Preference("f")  // error: or the type of an optional
+    let g = Preference("g", .secret)  // error: or the type of an optional
+    let h = Preference("h", coding: .json)  // error: generic parameter 'Wrapped' could not be inferred
+    let i = Preference("i", default: nil)  // error: or the type of an optional
     // error: generic parameter 'Value' could not be inferred
-    let o = Preference("o", default: nil, coding: .json, .secret, in: .standard)
-    let p = Preference<Int>("p")  // error: a preference needs a default
-    let q: Preference<Int> = Preference("q", .range(0...10), in: .standard)  // error: a preference needs a default
-    let r = Preference<Frame>("r", coding: .json)  // error: a preference needs a default
+    let j = Preference("j", default: nil, coding: .json, .secret, in: .standard)
+    let k = Preference<Int>("k")  // error: a preference needs a default
+    let l: Preference<Int> = Preference("l", .range(0...10), in: .standard)  // error: a preference needs a default
 }
 
 // A default has the value's type.
@@ -65,28 +55,23 @@ struct Types: PreferenceGroup {
     @Preference("a") var a: Int = "loud"
     @Preference("b") var b: Int = nil  // error: 'nil' is not compatible with expected argument type 'Int'
     @Preference("c") var c = nil  // error: generic parameter 'Wrapped' could not be inferred
-    // error: cannot convert value of type 'String' to expected argument type 'Int'
-    let d: Preference<Int> = Preference("d", default: "loud")
-    let e = Preference<Int>("e", default: nil)  // error: 'nil' is not compatible with expected argument type 'Int'
+    let d = Preference<Int>("d", default: nil)  // error: 'nil' is not compatible with expected argument type 'Int'
 }
 
 // A coding and a store have their types.
 
 struct Codings: PreferenceGroup {
     @Preference("a", coding: .rawValue) var a = 5  // error: '.rawValue' is for types with raw values
-    @Preference("b", coding: .rawValue) var b: Int?  // error: '.rawValue' is for types with raw values
-    @Preference("c", coding: .native) var c = Frame()  // error: requires that 'Frame' conform to 'PreferenceValue'
+    @Preference("b", coding: .native) var b = Frame()  // error: requires that 'Frame' conform to 'PreferenceValue'
     // error: type 'PreferenceCoding<Frame>' has no member 'unknown'
-    @Preference("d", coding: .unknown) var d = Frame()
+    @Preference("c", coding: .unknown) var c = Frame()
     // error: cannot convert value of type 'String' to expected argument type 'PreferenceCoding<Frame>'
-    @Preference("e", coding: "json") var e = Frame()
+    @Preference("d", coding: "json") var d = Frame()
     // error: cannot convert value of type 'String' to expected argument type 'PreferenceStore'
-    @Preference("f", in: "shared") var f = 5
+    @Preference("e", in: "shared") var e = 5
     // error: cannot convert value of type 'Player' to expected argument type 'PreferenceStore'
-    @Preference("g", in: player) var g = 5
-    let h = Preference("h", default: 5, coding: .rawValue)  // error: '.rawValue' is for types with raw values
-    // error: cannot convert value of type 'String' to expected argument type 'PreferenceStore'
-    let i = Preference("i", default: 5, in: "shared")
+    @Preference("f", in: player) var f = 5
+    let g = Preference("g", default: 5, coding: .rawValue)  // error: '.rawValue' is for types with raw values
 }
 
 // A property for a preference that is declared elsewhere.
@@ -99,5 +84,5 @@ struct Views {
     // error: cannot infer key path type from context; consider explicitly specifying a root type | cannot convert value of type 'KeyPath<Root, Value>' to expected argument type 'String'
     @Preference(\.x) var e
     // error: cannot convert value of type 'Preference<Int>' to expected argument type 'Preference<String>'
-    @Preference(player.$x) var i: String
+    @Preference(player.$x) var f: String
 }

@@ -1,6 +1,6 @@
 import PreferencesMacros
 
-// Each case is in a struct and in a class.
+// Each case, in a struct; those that a class has alone follow.
 
 @PreferenceGroup
 struct Player {
@@ -45,22 +45,13 @@ final class Item: Sendable {}
 
 @PreferenceGroup
 final class Settings {
-    let volume = 5  // error: a preference must be a 'var'
-    @Key("x") var computed: Int { 3 }  // error: '@Key' can't be on a computed property
-    var missing: Int  // error: 'missing' needs a default
-    var action: () -> Void = {}  // error: '() -> Void' can't be stored
     var pair = (1, 2)  // error: a tuple can't be stored
-    var anything: [String: Any] = [:]  // error: 'Any' can't be stored
-    lazy var late = 5  // error: a preference can't be lazy
     weak var object: Item?  // error: can't be 'weak'
     var first = 1, second = 2  // error: each preference needs a separate 'var'
     var watched = 1 { didSet {} }  // error: 'didSet' would not notice
     @Transient var seen = 1 { didSet {} }  // error: 'didSet' can't be on a '@Transient' property of a class
     // swift-format-ignore: NeverUseImplicitlyUnwrappedOptionals
     @Transient var unwrapped: String!  // error: can't be unwrapped implicitly
-    @Key("") var empty = 1  // error: a stored name can't be empty
-    @Key("artist") var nickname = 1
-    var artist = 1  // error: stored as "artist", too
     @Preference("written", .range(0...10), .description("How loud")) var written = 1  // error: in a final class
     @Preference("other", in: .standard) var other = 1  // error: '@Preference' can't be in a final class
     // swift-format-ignore: NeverUseImplicitlyUnwrappedOptionals

@@ -96,6 +96,13 @@ package final class EtcdCluster: Sendable {
         return output
     }
 
+    /// Compacts the history up to the newest revision.
+    package func compact() throws {
+        let status = try control("get", "-w", "json", "nothing")
+        let revision = status.firstMatch(of: #/"revision":(\d+)/#).map { String($0.1) } ?? ""
+        try control("compact", revision)
+    }
+
     /// Kills the only server, and starts it from a snapshot, with which its data are replaced, or without any data.
     ///
     /// - Parameter snapshot: The name of the snapshot's file in the folder; `nil` for a cluster without data.

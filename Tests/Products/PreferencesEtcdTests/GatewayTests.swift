@@ -1,3 +1,4 @@
+import FileTestSupport
 import Foundation
 import Preferences
 import TestSupport
@@ -111,11 +112,13 @@ struct GatewayTests {
 
     @Test
     func endpointsAreTriedInARandomOrder() {
-        let generator = Lock(SplitMix(state: 1))
+        let generator = Lock(SeededGenerator(seed: 1))
         var firsts: [String: Int] = [:]
         var seconds: [String: Int] = [:]
         for _ in 0..<3000 {
-            var rotation = EndpointRotation(["a", "b", "c"]) { generator.withLock { $0.fraction() } }
+            var rotation = EndpointRotation(["a", "b", "c"]) {
+                generator.withLock { Double.random(in: 0..<1, using: &$0) }
+            }
             same(rotation.endpoints.sorted(), ["a", "b", "c"])
             firsts[rotation.current, default: 0] += 1
             guard rotation.current == "a" else { continue }
@@ -129,9 +132,9 @@ struct GatewayTests {
 
     @Test
     func retriesAreSpreadFromHalfToOneAndAHalfOfThePause() {
-        let generator = Lock(SplitMix(state: 2))
+        let generator = Lock(SeededGenerator(seed: 2))
         let pauses = (0..<1000).map { _ in
-            var pause = RetryPause(endpointCount: 1) { generator.withLock { $0.fraction() } }
+            var pause = RetryPause(endpointCount: 1) { generator.withLock { Double.random(in: 0..<1, using: &$0) } }
             return pause.next() / .milliseconds(1)
         }
         #expect(pauses.allSatisfy { (25..<75).contains($0) })
@@ -166,19 +169,4 @@ struct GatewayTests {
             #expect(throws: PreferenceError.self) { try KeySpace(prefix: "p", suite: suite) }
         }
     }
-}
-
-/// A generator with the same numbers in each run (Steele et al., "Fast splittable pseudorandom number generators", 2014).
-struct SplitMix {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var number = state
-        number = (number ^ (number >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        number = (number ^ (number >> 27)) &* 0x94D0_49BB_1331_11EB
-        return number ^ (number >> 31)
-    }
-
-    mutating func fraction() -> Double { Double(next() >> 11) / 9_007_199_254_740_992 }
 }

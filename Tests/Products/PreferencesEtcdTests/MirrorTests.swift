@@ -84,8 +84,7 @@ struct MirrorTests {
     mutating func knownEventsChangeNothing() {
         for revision in [event("a", "0", 9), removal("b", 10)].revisions { mirror.apply(revision) }
         same(mirror.values, ["a": 1, "b": 2])
-        let changes = passed.take()
-        #expect(changes.isEmpty)
+        #expect(passed.take().isEmpty)
     }
 
     @Test
@@ -152,8 +151,7 @@ struct MirrorTests {
         #expect(!isStillComplete && mirror.revision == 12, "the watch has not delivered it yet")
         mirror.merge(delta, keeping: Set(["a", "c", "d"].map(keys.key(of:))), at: 13)
         #expect(mirror.values == ["a": 1, "c": 3, "d": 4] && mirror.revision == 13)
-        let changes = passed.take()
-        same(changes, ["b": nil, "c": 3, "d": 4])
+        same(passed.take(), ["b": nil, "c": 3, "d": 4])
     }
 
     @Test
@@ -161,8 +159,7 @@ struct MirrorTests {
         mirror.commit(["c": 3, "a": nil], at: 14)
         let isReplaced = mirror.replace(with: [put("a", "1", 3), put("d", "4", 12)], at: 13)
         #expect(isReplaced && mirror.values == ["c": 3, "d": 4])
-        let changes = passed.take()
-        same(changes, ["b": nil, "d": 4])
+        same(passed.take(), ["b": nil, "d": 4])
         let isReplacedByOlder = mirror.replace(with: [], at: 12)
         #expect(!isReplacedByOlder && mirror.values == ["c": 3, "d": 4])
         let isReplacedByNewer = mirror.replace(with: [put("a", "5", 15)], at: 16)
@@ -178,8 +175,7 @@ struct MirrorTests {
         #expect(mirror.revision == 10 && mirror.newest == 14)
         mirror.apply([event("a", "6", 12), event("c", "3", 12)])
         #expect(mirror.values == ["a": 7, "b": 2, "c": 3] && mirror.revision == 12)
-        let changes = passed.take()
-        same(changes, ["c": 3])
+        same(passed.take(), ["c": 3])
         same(mirror.entries[keys.key(of: "a")]?.modRevision, 14)
     }
 
@@ -189,8 +185,7 @@ struct MirrorTests {
         mirror.apply([event("a", "6", 12)])
         let isMerged = mirror.merge(RangeResponse(kvs: [put("a", "6", 13)], count: 1), at: 13)
         #expect(isMerged && mirror.values == ["b": 2])
-        let changes = passed.take()
-        #expect(changes.isEmpty)
+        #expect(passed.take().isEmpty)
         mirror.apply([removal("a", 14)])
         mirror.apply([event("a", "8", 15)])
         same(mirror.values, ["a": 8, "b": 2])
@@ -202,8 +197,7 @@ struct MirrorTests {
         mirror.commit(["a": 9], at: 14)
         for revision in [removal("a", 12), event("a", "9", 14)].revisions { mirror.apply(revision) }
         #expect(mirror.values == ["a": 9, "b": 2] && mirror.revision == 14)
-        let changes = passed.take()
-        #expect(changes.isEmpty)
+        #expect(passed.take().isEmpty)
     }
 
     @Test
@@ -264,8 +258,7 @@ struct MirrorTests {
         mirror.commit(["b": 7, "a": nil], at: 12)
         same(mirror.values, ["b": 7])
         mirror.apply([event("b", "7", 12), removal("a", 12)])
-        let changes = passed.take()
-        #expect(changes.isEmpty)
+        #expect(passed.take().isEmpty)
         same(mirror.entries[keys.key(of: "b")]?.modRevision, 12)
     }
 

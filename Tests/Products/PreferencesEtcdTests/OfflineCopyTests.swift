@@ -48,16 +48,17 @@ struct OfflineCopyTests {
         _ = mirror.replace(with: [event("a", 0, 1).kv], at: 1, of: "1")
         update(copy, from: &mirror)
         var events: [WatchEvent] = []
-        var generator = RandomNumbers(seed: 7)
+        var generator = SeededGenerator(seed: 7)
         var states: [Int64: [String: PropertyListValue]] = [1: mirror.values]
         var delivered = 0
         for revision in Int64(2)...200 {
-            let name = names[Int(generator.next() % 3)]
-            let number = generator.next().isMultiple(of: 4) ? nil : Int64(generator.next() % 9)
+            let name = names.pick(&generator)
+            let number =
+                Int.random(in: 0..<4, using: &generator) == 0 ? nil : Int64.random(in: 0..<9, using: &generator)
             events.append(event(name, number, revision))
             states[revision] = states[revision - 1]
             states[revision]?[name] = number.map { .integer($0) }
-            if generator.next().isMultiple(of: 2) {
+            if Bool.random(using: &generator) {
                 // An own write, whose names have no external change that isn't delivered.
                 let isKnown = !events[delivered...].dropLast().contains { $0.kv.key == keys.key(of: name) }
                 if isKnown { mirror.commit([name: number.map { .integer($0) }], at: revision) }
@@ -140,19 +141,5 @@ struct OfflineCopyTests {
         let contents = OfflineCopy(place, OfflineCopy.Origin(prefix: "p", suite: "s")).load()
         same(contents.values, ["a": 2, "b": 3])
         same(contents.origin?.position?.revision, 3)
-    }
-}
-
-/// Numbers that depend on the seed alone (SplitMix64).
-private struct RandomNumbers {
-    private var state: UInt64
-
-    init(seed: UInt64) { state = seed }
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var number = (state ^ state >> 30) &* 0xBF58_476D_1CE4_E5B9
-        number = (number ^ number >> 27) &* 0x94D0_49BB_1331_11EB
-        return (number ^ number >> 31) >> 33
     }
 }

@@ -1,7 +1,5 @@
 #if Etcd
 import EtcdTestSupport
-import FileTestSupport
-import Foundation
 import Preferences
 import TestSupport
 import Testing
@@ -39,8 +37,7 @@ struct OfflineTests {
         same(value.value, 0)
         try put("value", "1")
         try await eventually("the value never came") { value.value == 1 }
-        transport.cut()
-        try await eventually("the state does not show it") { !monitor.status.isConnected }
+        try await transport.cut(monitor)
         let error = #expect(throws: PreferenceError.self) { try value.write(2) }
         same(error?.code, .unavailable)
         same(value.value, 1)
@@ -83,37 +80,12 @@ struct OfflineTests {
     }
 
     @Test
-    mutating func cacheFileServesAStartWithoutAnEndpoint() async throws {
-        let folder = try TemporaryFolder()
-        configuration.cacheFile = URL(filePath: folder.path("cache.jsonl"))
-        do {
-            let store = try PreferenceStore.etcd(suite, configuration)
-            try await store.transaction { $0["value"] = 1 }
-            try await store.transaction { $0["gone"] = 1 }
-            try put("other", "\"two\"")
-            try await eventually("the value never came") { store["other"] == "two" }
-        }
-        try await eventually("the copy lags behind") { try folder.read("cache.jsonl").contains("two") }
-        transport.cut()
-        configuration.timeout = .milliseconds(500)
-        let store = try PreferenceStore(etcd: suite, configuration, monitor: monitor, over: transport)
-        same(store.contents, ["value": 1, "gone": 1, "other": "two"])
-        #expect(!monitor.status.isConnected)
-        try cluster.control("del", "tests/\(suite)/gone")
-        transport.mend()
-        try await eventually("it shows \(store.contents)") { store.contents == ["value": 1, "other": "two"] }
-        let file = try PreferenceStore.file(at: URL(filePath: folder.path("cache.jsonl")))
-        same(file.contents.filter { $0.key != "preferences.etcd" }, store.contents)
-    }
-
-    @Test
     mutating func queuedWritesAreReadAtOnceAndSentInOrder() async throws {
         configuration.offlineWrites = .queueing
         let store = try PreferenceStore(etcd: suite, configuration, monitor: monitor, over: transport)
         let counter = Preference("counter", default: 0, in: store)
         try await counter.write(5)
-        transport.cut()
-        try await eventually("the state does not show it") { !monitor.status.isConnected }
+        try await transport.cut(monitor)
         for _ in 0..<3 { try await counter.update { $0 += 1 } }
         try await store.transaction { $0["other"] = 1 }
         same(counter.value, 8)
@@ -139,8 +111,7 @@ struct OfflineTests {
         let list = Preference("list", default: [Int](), in: store)
         try await counter.write(5)
         try await list.write([1])
-        transport.cut()
-        try await eventually("the state does not show it") { !monitor.status.isConnected }
+        try await transport.cut(monitor)
         try await counter.update { $0 += 1 }
         try await theme.write("dark")
         try await list.write([1, 2])

@@ -38,9 +38,7 @@ struct RefusalTests {
     }
 
     private func makeSpace(_ cluster: EtcdCluster) throws {
-        let status = try cluster.control("get", "-w", "json", "nothing")
-        let revision = try #require(status.firstMatch(of: #/"revision":(\d+)/#)).1
-        try cluster.control("compact", String(revision))
+        try cluster.compact()
         try cluster.control("defrag")
         try cluster.control("alarm", "disarm")
     }
@@ -87,11 +85,6 @@ struct RefusalTests {
 
     // MARK: No history
 
-    private func compact(_ cluster: EtcdCluster) throws {
-        let status = try cluster.control("get", "-w", "json", "nothing")
-        try cluster.control("compact", String(try #require(status.firstMatch(of: #/"revision":(\d+)/#)).1))
-    }
-
     @Test(arguments: [false, true])
     func writeWhoseAnswerAndHistoryAreLost(isFollowed: Bool) throws {
         let cluster = try EtcdCluster.start()
@@ -102,7 +95,7 @@ struct RefusalTests {
                 if isFollowed { try other.write(1, for: "other") }
                 // The fence is put after this.
                 try cluster.control("put", "nothing", "1")
-                try compact(cluster)
+                try cluster.compact()
             }
         }
         let store = try PreferenceStore(etcd: suite, .testing(cluster.endpoints), over: transport)
@@ -229,9 +222,7 @@ struct RefusalTests {
         let counter = Preference("counter", default: 0, in: store)
         for name in ["old", "older"] { try await store.write(1, for: name) }
         try await counter.write(5)
-        try await eventually("it is not connected") { monitor.status.isConnected }
-        transport.cut()
-        try await eventually("the state does not show it") { !monitor.status.isConnected }
+        try await transport.cut(monitor)
         try await counter.update { $0 += 1 }
         try await store.write(nil, for: "old")
         try fill(cluster)
@@ -310,9 +301,7 @@ struct RefusalTests {
         let store = try PreferenceStore(etcd: suite, configuration, monitor: monitor, over: transport)
         let reports = Reports(of: store)
         try await store.write(1, for: "a")
-        try await eventually("it is not connected") { monitor.status.isConnected }
-        transport.cut()
-        try await eventually("the state does not show it") { !monitor.status.isConnected }
+        try await transport.cut(monitor)
         try await store.write(2, for: "a")
         try cluster.control(root + ["role", "grant-permission", "app", range[0], "read", range[1]])
         transport.mend()

@@ -34,6 +34,12 @@ struct SchemaTests {
         try store.write(.string(schema), for: PreferenceStore.schemaName)
     }
 
+    private func openWithSchema() throws -> (EtcdCluster, PreferenceStore) {
+        let cluster = try SharedNode.get()
+        try push(to: cluster)
+        return (cluster, try .etcd(suite, .testing(cluster.endpoints)))
+    }
+
     /// A schema that allows a smaller `rateLimit`.
     private static func limited(to maximum: Int) -> String {
         schema.replacing("1000", with: String(maximum))
@@ -68,9 +74,7 @@ struct SchemaTests {
 
     @Test
     func transactionWithAForbiddenValueStoresNothing() throws {
-        let cluster = try SharedNode.get()
-        try push(to: cluster)
-        let store = try PreferenceStore.etcd(suite, .testing(cluster.endpoints))
+        let (cluster, store) = try openWithSchema()
         let error = #expect(throws: PreferenceError.self) {
             try store.transaction { transaction in
                 transaction["hosts"] = ["a"]
@@ -84,9 +88,7 @@ struct SchemaTests {
 
     @Test
     func setReportsAForbiddenValue() throws {
-        let cluster = try SharedNode.get()
-        try push(to: cluster)
-        let store = try PreferenceStore.etcd(suite, .testing(cluster.endpoints))
+        let (_, store) = try openWithSchema()
         try store.load()
         let reports = Reports(of: store)
         store["rateLimit"] = 0
@@ -96,9 +98,7 @@ struct SchemaTests {
 
     @Test
     func namesWithoutARuleAndFormerNamesAreAllowed() throws {
-        let cluster = try SharedNode.get()
-        try push(to: cluster)
-        let store = try PreferenceStore.etcd(suite, .testing(cluster.endpoints))
+        let (cluster, store) = try openWithSchema()
         // Those of a newer version, of a scope, and of an older version.
         try store.write(0, for: "newest")
         try store.write(0, for: "host.web-3.rateLimit")
@@ -111,9 +111,7 @@ struct SchemaTests {
 
     @Test
     func changedSchemaAppliesToTheTransactionThatStoresIt() throws {
-        let cluster = try SharedNode.get()
-        try push(to: cluster)
-        let store = try PreferenceStore.etcd(suite, .testing(cluster.endpoints))
+        let (cluster, store) = try openWithSchema()
         try store.transaction { transaction in
             transaction["rateLimit"] = 2500
             transaction[PreferenceStore.schemaName] = .string(Self.limited(to: 5000))
@@ -170,9 +168,7 @@ struct SchemaTests {
         let transport = try TestTransport()
         let store = try PreferenceStore(etcd: suite, .testing(cluster.endpoints), monitor: monitor, over: transport)
         try await store.write(500, for: "rateLimit")
-        try await eventually("it is not connected") { monitor.status.isConnected }
-        transport.cut()
-        try await eventually("the state does not show it") { !monitor.status.isConnected }
+        try await transport.cut(monitor)
         try push(to: cluster)
         transport.mend(withStreams: false)
         let error = await #expect(throws: PreferenceError.self) { try await store.write(2500, for: "rateLimit") }
@@ -193,9 +189,7 @@ struct SchemaTests {
         let store = try PreferenceStore(etcd: suite, configuration, monitor: monitor, over: transport)
         let reports = Reports(of: store)
         try await store.write(500, for: "rateLimit")
-        try await eventually("it is not connected") { monitor.status.isConnected }
-        transport.cut()
-        try await eventually("the state does not show it") { !monitor.status.isConnected }
+        try await transport.cut(monitor)
         // Allowed now, as no schema is known.
         try await store.transaction { transaction in
             transaction["rateLimit"] = 2500
@@ -214,8 +208,7 @@ struct SchemaTests {
         try await eventually("the store shows a value that was dropped") { store["rateLimit"] == 500 }
 
         try await eventually("the schema doesn't arrive") { store.names.contains(PreferenceStore.schemaName) }
-        transport.cut()
-        try await eventually("the state does not show it") { !monitor.status.isConnected }
+        try await transport.cut(monitor)
         let error = await #expect(throws: PreferenceError.self) { try await store.write(2500, for: "rateLimit") }
         same(error?.code, .invalid)
         same(store["rateLimit"], 500)

@@ -49,8 +49,7 @@ struct ServiceTests {
         async let run: Void = group.run()
         try await eventually("it is not loaded") { monitor.status.isConnected }
         try await store.load()
-        transport.cut()
-        try await eventually("the cut is not noticed") { !monitor.status.isConnected }
+        try await transport.cut(monitor)
         store["a"] = 1
         same(monitor.status.waitingWrites, 1)
         await group.triggerGracefulShutdown()
@@ -71,8 +70,7 @@ struct ServiceTests {
         let run = Task { try await group.run() }
         try await eventually("it is not loaded") { monitor.status.isConnected }
         try await store.load()
-        transport.cut()
-        try await eventually("the cut is not noticed") { !monitor.status.isConnected }
+        try await transport.cut(monitor)
         store["a"] = 1
         await group.triggerGracefulShutdown()
         let result = await run.result

@@ -21,11 +21,11 @@ struct SharingTests {
         configuration = .testing(cluster.endpoints)
     }
 
+    private func open() throws -> PreferenceStore { try .etcd(suite, configuration) }
+
     @Test
     func setIsReadAndObservedByAnotherStore() async throws {
-        let (first, second) = (
-            try PreferenceStore.etcd(suite, configuration), try PreferenceStore.etcd(suite, configuration)
-        )
+        let (first, second) = (try open(), try open())
         let theme = Preference("theme", default: "light", in: second)
         let seen = Lock<[String]>([])
         let observation = theme.observe { change in
@@ -44,9 +44,7 @@ struct SharingTests {
             @Preference("port", .range(1...65535)) var port = 8080
             @Preference("host", .required) var host: String?
         }
-        let (remote, local) = (
-            try PreferenceStore.etcd(suite, configuration), try PreferenceStore.etcd(suite, configuration)
-        )
+        let (remote, local) = (try open(), try open())
         try await local.load()
         // The start fails while the host is missing.
         #expect(throws: PreferenceProblems.self) { try PreferenceStore.validated(Service.self, over: local) }
@@ -79,7 +77,7 @@ struct SharingTests {
         let transport = try TestTransport()
         transport.cutStreams()
         let store = try PreferenceStore(etcd: suite, configuration, over: transport)
-        let other = try PreferenceStore.etcd(suite, configuration)
+        let other = try open()
         try await other.transaction { ($0["a"], $0["b"]) = (1, 1) }
         try await store.load()
         let seen = Lock<[[String: PropertyListValue]]>([])
@@ -100,36 +98,12 @@ struct SharingTests {
         observation.cancel()
     }
 
-    @Test
-    func typoByEtcdctlKeepsTheLastValidStateUntilItIsReplaced() async throws {
-        struct Service: PreferenceGroup {
-            @Preference("rateLimit", .range(1...1000)) var rateLimit = 100
-        }
-        let local = try PreferenceStore.etcd(suite, configuration)
-        try await local.write(250, for: "rateLimit")
-        let reports = Reports(of: local)
-        let service = Service(in: try PreferenceStore.validated(Service.self, over: local))
-        let seen = Lock<[Int]>([])
-        let observation = service.$rateLimit.observe { change in seen.withLock { $0.append(change.new) } }
-        _ = try cluster.control("put", "tests/\(suite)/rateLimit", "25O")
-        try await eventually("the typo was not reported") { reports.codes.contains(.damaged) }
-        #expect(service.rateLimit == 250 && local["rateLimit"] == 250)
-        // The value that is shown isn't the stored one, so setting it stores it.
-        try await service.$rateLimit.write(250)
-        try same(cluster.control("get", "--print-value-only", "tests/\(suite)/rateLimit"), "250\n")
-        _ = try cluster.control("put", "tests/\(suite)/rateLimit", "260")
-        try await eventually("the correction was not shown") { seen.withLock { $0 } == [260] }
-        observation.cancel()
-    }
-
     /// Programs of two versions that set whole values at once, each without the other one's member.
     @Test
     func membersOfAnotherVersionAreKept() async throws {
         struct First: Codable { var x = 0, width = 0 }
         struct Second: Codable { var x = 0, height = 0 }
-        let (first, second) = (
-            try PreferenceStore.etcd(suite, configuration), try PreferenceStore.etcd(suite, configuration)
-        )
+        let (first, second) = (try open(), try open())
         try await first.write(["later": ["a": 1]], for: "frame")
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask {
@@ -160,7 +134,7 @@ struct SharingTests {
 
     @Test
     func updatesOfManyThreadsAndStoresAddUp() async throws {
-        let stores = try (0..<4).map { _ in try PreferenceStore.etcd(suite, configuration) }
+        let stores = try (0..<4).map { _ in try open() }
         try await withThrowingTaskGroup(of: Void.self) { group in
             for store in stores {
                 for _ in 0..<2 {
@@ -184,9 +158,7 @@ struct SharingTests {
     /// One store updates a name without a pause; updates of another one are stored too.
     @Test
     func updatesAreStoredWhileAnotherStoreUpdatesWithoutAPause() async throws {
-        let (busy, other) = (
-            try PreferenceStore.etcd(suite, configuration), try PreferenceStore.etcd(suite, configuration)
-        )
+        let (busy, other) = (try open(), try open())
         let done = Flag()
         let longest = try await withThrowingTaskGroup(of: Duration.self) { group in
             group.addTask {
@@ -205,7 +177,7 @@ struct SharingTests {
 
     @Test
     func valuesInEtcdHaveTheFormOfTheFileStore() throws {
-        let store = try PreferenceStore.etcd(suite, configuration)
+        let store = try open()
         store["real"] = 2.0
         store["data"] = .data(Data([0, 1]))
         try same(cluster.control("get", "--print-value-only", "tests/\(suite)/real"), "2.0\n")
@@ -214,7 +186,7 @@ struct SharingTests {
 
     @Test
     func putsAndDeletionsByEtcdctlAreObserved() async throws {
-        let store = try PreferenceStore.etcd(suite, configuration)
+        let store = try open()
         let reports = Reports(of: store)
         store["volume"] = 3
         try cluster.control("put", "tests/\(suite)/theme", "\"dark\"")
@@ -242,20 +214,20 @@ struct SharingTests {
 
     @Test
     func suitesAndPrefixesAreSeparate() throws {
-        let store = try PreferenceStore.etcd(suite, configuration)
+        let store = try open()
         store["a"] = 1
         #expect(try PreferenceStore.etcd(suite + "2", configuration).contents.isEmpty)
         var other = configuration
         other.prefix = "elsewhere"
         #expect(try PreferenceStore.etcd(suite, other).contents.isEmpty)
-        try same(PreferenceStore.etcd(suite, configuration).contents, ["a": 1])
+        try same(open().contents, ["a": 1])
     }
 
     @Test
     func requestThatIsTooLargeIsRejectedAndChangesNothing() throws {
         var configuration = configuration
         configuration.attemptTimeout = .seconds(30)
-        let store = try PreferenceStore.etcd(suite, configuration)
+        let store = try open()
         let text = Preference("text", default: "", in: store)
         try text.write("small")
         for size in [1_600_000, 4_000_000] {
@@ -269,11 +241,11 @@ struct SharingTests {
 
     @Test
     func transactionOverTheLimitOfEtcdIsAtomic() throws {
-        let store = try PreferenceStore.etcd(suite, configuration)
+        let store = try open()
         try store.transaction { transaction in
             for index in 0..<1000 { transaction["name \(index)"] = .integer(Int64(index)) }
         }
-        try same(PreferenceStore.etcd(suite, configuration).names.count, 1000)
+        try same(open().names.count, 1000)
         let revisions = try cluster.control("get", "--prefix", "-w", "json", "--keys-only", "tests/\(suite)/")
         same(Set(revisions.matches(of: #/"mod_revision":(\d+)/#).map { String($0.1) }).count, 1)
     }
@@ -304,7 +276,7 @@ struct SharingTests {
 
     @Test
     func removalWhoseAnswerIsLostIsExecutedByOneStore() throws {
-        try PreferenceStore.etcd(suite, configuration).transaction { $0["job"] = 1 }
+        try open().transaction { $0["job"] = 1 }
         let transport = try TestTransport { $0 == 1 ? .lostAnswer : nil }
         let store = try PreferenceStore(etcd: suite, configuration, over: transport)
         let isClaimed = try store.transaction { transaction in
@@ -312,7 +284,7 @@ struct SharingTests {
             return transaction["job"] != nil
         }
         #expect(isClaimed)
-        #expect(try PreferenceStore.etcd(suite, configuration).contents.isEmpty)
+        #expect(try open().contents.isEmpty)
     }
 
     /// A delayed copy of a request arrives after the name that it put was removed.
@@ -321,12 +293,12 @@ struct SharingTests {
         let transport = try TestTransport()
         let store = try PreferenceStore(etcd: suite, configuration, over: transport)
         try store.write(1, for: "job")
-        let remover = isRemovedByItsWriter ? store : try PreferenceStore.etcd(suite, configuration)
+        let remover = isRemovedByItsWriter ? store : try open()
         try remover.write(nil, for: "job")
         try transport.repeatWrite(1)
         #expect(try cluster.control("get", "tests/\(suite)/job").isEmpty)
         try store.write(2, for: "job")
-        try same(PreferenceStore.etcd(suite, configuration).contents, ["job": 2])
+        try same(open().contents, ["job": 2])
     }
 
     /// The answer to a first set is lost, and the name is removed without its guard before the set is repeated.
@@ -344,8 +316,8 @@ struct SharingTests {
     /// The events of the watch arrive after the store's own writes.
     @Test
     func olderExternalChangesAreDeliveredAfterAnOwnSetAndOverwriteNothing() async throws {
-        let store = try PreferenceStore.etcd(suite, configuration)
-        let other = try PreferenceStore.etcd(suite, configuration)
+        let store = try open()
+        let other = try open()
         for round in 1...50 {
             try await other.transaction { transaction in
                 transaction["a"] = .integer(Int64(round))

@@ -30,45 +30,42 @@ struct SuitePagesTests {
         RangeResponse(header: ResponseHeader(revision: GatewayInteger(revision)), kvs: keyValues, more: more)
     }
 
+    private mutating func add(_ page: RangeResponse) {
+        let isAdded = read.add(page)
+        #expect(isAdded)
+    }
+
     @Test
     mutating func smallSuiteIsReadWithItsMarkByOneRequest() {
         #expect(read.request.key == keys.mark && read.request.rangeEnd == keys.names.end)
         #expect(read.request.limit == 1_000 && read.request.revision == nil)
-        let isAdded1 = read.add(page([mark, name("a")]))
-        #expect(isAdded1)
+        add(page([mark, name("a")]))
         #expect(read.isComplete && read.revision == 9)
         #expect(read.mark == mark && read.keyValues == [name("a")])
     }
 
     @Test
     mutating func furtherPagesAreOfTheRevisionOfTheFirstAndEndWithTheMark() {
-        let isAdded2 = read.add(page([mark, name("a")], more: true))
-        #expect(isAdded2)
+        add(page([mark, name("a")], more: true))
         #expect(read.request.key == keys.key(of: "a") + [0] && read.request.revision == 9)
         // Another process has written.
-        let isAdded3 = read.add(page([name("b")], more: true, at: 12))
-        #expect(isAdded3)
+        add(page([name("b")], more: true, at: 12))
         #expect(read.request.key == keys.key(of: "b") + [0] && read.request.revision == 9)
-        let isAdded4 = read.add(page([name("c")], at: 12))
-        #expect(isAdded4)
+        add(page([name("c")], at: 12))
         #expect(!read.isComplete)
         #expect(read.request.key == keys.mark && read.request.rangeEnd == nil && read.request.revision == 9)
-        let isAdded5 = read.add(page([mark], at: 12))
-        #expect(isAdded5)
+        add(page([mark], at: 12))
         #expect(read.isComplete && read.revision == 9)
         same(read.keyValues, [name("a"), name("b"), name("c")])
     }
 
     @Test
     mutating func pagesOfTwoHistoriesAreNotMixed() {
-        let isAdded6 = read.add(page([mark, name("a")], more: true))
-        #expect(isAdded6)
-        let isAdded7 = read.add(page([name("b")]))
-        #expect(isAdded7)
+        add(page([mark, name("a")], more: true))
+        add(page([name("b")]))
         let other = KeyValue(key: keys.mark, value: Data("2".utf8), modRevision: 8)
-        let isAdded8 = read.add(page([other]))
-        #expect(!isAdded8)
-        #expect(!read.isComplete)
+        let isAdded = read.add(page([other]))
+        #expect(!isAdded && !read.isComplete)
     }
 }
 

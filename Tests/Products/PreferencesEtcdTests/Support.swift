@@ -53,6 +53,15 @@ extension PreferenceStore {
     }
 }
 
+extension TestTransport {
+    /// Ends all connections of a store once it has one, and waits until its state shows that.
+    func cut(_ monitor: EtcdMonitor) async throws {
+        try await eventually("it is not connected") { monitor.status.isConnected }
+        cut()
+        try await eventually("the state does not show it") { !monitor.status.isConnected }
+    }
+}
+
 /// The errors that a store reported, in order.
 final class Reports: Sendable {
     private let reported = Lock<[PreferenceError]>([])

@@ -141,8 +141,7 @@ struct WaitingWritesTests {
             let store = try PreferenceStore(etcd: suite, configuration, monitor: first, over: transport)
             same(store["counter"], 5)
             if !isInDoubt {
-                transport.cut()
-                try await eventually("the state does not show it") { !first.status.isConnected }
+                try await transport.cut(first)
             }
             try await store.transaction { transaction in
                 if transaction["counter"] == 5 { transaction["counter"] = 6 }

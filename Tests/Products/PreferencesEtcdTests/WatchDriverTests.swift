@@ -1,133 +1,100 @@
 #if Etcd
 @testable import DurableFile
+import FileTestSupport
 import Foundation
 import TestSupport
 import Testing
 
 @testable import PreferencesEtcd
 
-@Suite
 struct WatchDriverTests {
-    @Test func failedRenewalOfAConnectionIsRepeated() async throws {
-        // The watch opens; the second connection fails; the third opens.
-        let transport = ScriptedTransport { $0 != 2 }
-        let moves = Lock(0)
+    private let delegate = QuietDelegate()
+    private let moves = Counter()
+    private let clusters = Counter()
+
+    /// Returns a driver that has a watch for each range of the keys: two with a scope, of which the transport opens the first one with the
+    /// stream.
+    private func start(
+        _ transport: ScriptedTransport,
+        scopes: [String: [String]] = ["host": []],
+        attemptTimeout: Duration = .seconds(60),
+        delegate: QuietDelegate? = nil
+    ) throws -> WatchDriver {
         var configuration = EtcdConfiguration(endpoints: ["http://member"])
-        configuration.attemptTimeout = .milliseconds(50)
+        configuration.attemptTimeout = attemptTimeout
         configuration.probeInterval = .seconds(3_600)
-        let client = GatewayClient(configuration, transport: transport) { event in
-            if case .moved = event { moves.withLock { $0 += 1 } }
+        let client = GatewayClient(configuration, transport: transport) { [moves] event in
+            if case .moved = event { moves.next() }
         }
         let driver = WatchDriver(
             client,
-            keys: try KeySpace(prefix: "prefix/", suite: "suite"),
+            keys: try KeySpace(prefix: "prefix", suite: "suite", scopes: scopes),
             configuration: configuration
         )
-        let delegate = QuietDelegate()
-        try driver.start(after: 1, delegate)
+        client.observeCluster { [clusters, weak driver] in
+            clusters.next()
+            driver?.endHistory()
+        }
+        try driver.start(after: 1, delegate ?? self.delegate)
+        return driver
+    }
+
+    @Test func failedRenewalOfAConnectionIsRepeated() async throws {
+        // The watch opens; the second connection fails; the third opens.
+        let transport = ScriptedTransport(opens: { $0 != 2 })
+        let driver = try start(transport, scopes: [:], attemptTimeout: .milliseconds(50))
         defer { driver.stop() }
         try await eventually("the watch does not open") { delegate.connections == 1 }
         driver.renewConnection()
-        try await eventually("the failed renewal is forgotten") { moves.withLock { $0 } == 1 }
+        try await eventually("the failed renewal is forgotten") { moves.value == 1 }
         same(delegate.connections, 2)
         same(transport.streamCount, 3)
     }
-}
 
-extension WatchDriverTests {
     @Test func watchDoesNotMoveToAnotherCluster() async throws {
         // The second connection is at another cluster.
-        let transport = ScriptedTransport(cluster: { $0 == 2 ? "2" : "1" }) { _ in true }
-        let moves = Lock(0)
-        let clusters = Lock(0)
-        var configuration = EtcdConfiguration(endpoints: ["http://member"])
-        configuration.probeInterval = .seconds(3_600)
-        let client = GatewayClient(configuration, transport: transport) { event in
-            if case .moved = event { moves.withLock { $0 += 1 } }
-        }
-        let driver = WatchDriver(
-            client,
-            keys: try KeySpace(prefix: "prefix", suite: "suite"),
-            configuration: configuration
-        )
-        client.observeCluster { [weak driver] in
-            clusters.withLock { $0 += 1 }
-            driver?.endHistory()
-        }
-        let delegate = QuietDelegate()
-        try driver.start(after: 1, delegate)
+        let driver = try start(ScriptedTransport(cluster: { $0 == 2 ? "2" : "1" }), scopes: [:])
         defer { driver.stop() }
         try await eventually("the watch does not open") { delegate.connections == 1 }
         driver.renewConnection()
         try await eventually("the suite is not read again") { delegate.reads > 0 }
-        #expect(clusters.withLock { $0 } == 1 && moves.withLock { $0 } == 0)
+        #expect(clusters.value == 1 && moves.value == 0)
     }
-}
 
-extension WatchDriverTests {
     /// The thread of the transport serves all stores of the process, so it must not wait for the decoding of this one's messages.
     @Test func messagesAreDecodedByTheThreadOfTheWatch() async throws {
-        let transport = ScriptedTransport { _ in true }
-        let clusters = Lock(0)
-        var configuration = EtcdConfiguration(endpoints: ["http://member"])
-        configuration.probeInterval = .seconds(3_600)
-        let client = GatewayClient(configuration, transport: transport) { _ in }
-        client.observeCluster { clusters.withLock { $0 += 1 } }
-        let driver = WatchDriver(
-            client,
-            keys: try KeySpace(prefix: "prefix", suite: "suite"),
-            configuration: configuration
-        )
+        let transport = ScriptedTransport()
         let isApplying = Lock(false)
         let gate = DispatchSemaphore(value: 0)
         let delegate = QuietDelegate {
             isApplying.withLock { $0 = true }
             gate.wait()
         }
-        try driver.start(after: 1, delegate)
+        let driver = try start(transport, scopes: [:], delegate: delegate)
         defer {
             driver.stop()
             gate.signal()
         }
         try await eventually("the watch does not open") { delegate.connections == 1 }
-        transport.deliver(
-            #"{"result":{"header":{"cluster_id":"1","revision":"2"},"events":[{"kv":{"key":"cA==","mod_revision":"2"}}]}}"#
-        )
+        transport.deliver(Self.event)
         try await eventually("the event is not applied") { isApplying.withLock { $0 } }
         transport.deliver(#"{"result":{"header":{"cluster_id":"2","revision":"3"}}}"#)
-        same(clusters.withLock { $0 }, 0)
+        same(clusters.value, 0)
         gate.signal()
-        try await eventually("the message is not decoded") { clusters.withLock { $0 } == 1 }
+        try await eventually("the message is not decoded") { clusters.value == 1 }
     }
-}
 
-/// Tests of streams with two watches, of which the transport opens the first one with the stream.
-extension WatchDriverTests {
+    // MARK: Streams with two watches
+
     private static let event =
         #"{"result":{"header":{"cluster_id":"1","revision":"2"},"events":[{"kv":{"key":"cA==","mod_revision":"2"}}]}}"#
     private static let secondIsOpen =
         #"{"result":{"header":{"cluster_id":"1","revision":"2"},"watch_id":"1","created":true}}"#
 
-    private static func driver(
-        _ transport: ScriptedTransport,
-        attemptTimeout: Duration = .seconds(60)
-    ) throws -> WatchDriver {
-        var configuration = EtcdConfiguration(endpoints: ["http://member"])
-        configuration.attemptTimeout = attemptTimeout
-        configuration.probeInterval = .seconds(3_600)
-        return WatchDriver(
-            GatewayClient(configuration, transport: transport) { _ in },
-            keys: try KeySpace(prefix: "prefix", suite: "suite", scopes: ["host": []]),
-            configuration: configuration
-        )
-    }
-
     /// After a start from the cache, changes must not be applied before the history was compared.
     @Test func streamIsOpenWhenAllItsWatchesAre() async throws {
-        let transport = ScriptedTransport { _ in true }
-        let driver = try Self.driver(transport)
-        let delegate = QuietDelegate()
-        try driver.start(after: 1, delegate)
+        let transport = ScriptedTransport()
+        let driver = try start(transport)
         defer { driver.stop() }
         try await eventually("no stream is opened") { transport.openedCount == 1 }
         transport.deliver(Self.event)
@@ -138,10 +105,8 @@ extension WatchDriverTests {
     }
 
     @Test func replacementIsUsedWhenAllItsWatchesAreOpenAndLosesNoChange() async throws {
-        let transport = ScriptedTransport { _ in true }
-        let driver = try Self.driver(transport)
-        let delegate = QuietDelegate()
-        try driver.start(after: 1, delegate)
+        let transport = ScriptedTransport()
+        let driver = try start(transport)
         defer { driver.stop() }
         try await eventually("no stream is opened") { transport.openedCount == 1 }
         transport.deliver(Self.secondIsOpen)
@@ -157,27 +122,28 @@ extension WatchDriverTests {
         same(transport.streamCount, 2)
     }
 
-    @Test func refusalOfOneWatchEndsTheStream() async throws {
-        let transport = ScriptedTransport { _ in true }
-        let driver = try Self.driver(transport)
-        let delegate = QuietDelegate()
-        try driver.start(after: 1, delegate)
+    private static let refusal = #"""
+        {"result":{"header":{"cluster_id":"1"},"watch_id":"1","created":true,"canceled":true,"cancel_reason":"permission denied"}}
+        """#
+
+    @Test(arguments: [
+        (refusal, 1, GatewayFailure.refused(code: 7, message: "permission denied")),
+        (event, WatchDriver.largestHeldCount + 1, .unreachable("not all watches were opened")),
+    ])
+    func streamWithAWatchThatDoesNotOpenIsEnded(line: String, count: Int, failure: GatewayFailure) async throws {
+        let transport = ScriptedTransport()
+        let driver = try start(transport)
         defer { driver.stop() }
         try await eventually("no stream is opened") { transport.openedCount == 1 }
-        let reason = "etcdserver: permission denied"
-        transport.deliver(
-            #"{"result":{"header":{"cluster_id":"1"},"watch_id":"1","created":true,"canceled":true,"cancel_reason":"\#(reason)"}}"#
-        )
-        try await eventually("the refusal is not noticed") { !delegate.failures.isEmpty }
-        same(delegate.failures.first, .refused(code: 7, message: reason))
-        same(delegate.connections, 0)
+        for _ in 1...count { transport.deliver(line) }
+        try await eventually("it is not ended") { !delegate.failures.isEmpty }
+        same(delegate.failures.first, failure)
+        #expect(delegate.connections == 0 && delegate.connectionsAtChanges.isEmpty)
     }
 
     @Test func streamWhoseRequestsAreLostIsReplacedByOneThatLosesNone() async throws {
-        let transport = ScriptedTransport { _ in true }
-        let driver = try Self.driver(transport, attemptTimeout: .seconds(5))
-        let delegate = QuietDelegate()
-        try driver.start(after: 1, delegate)
+        let transport = ScriptedTransport()
+        let driver = try start(transport, attemptTimeout: .seconds(5))
         defer { driver.stop() }
         // On a busy machine, the second stream may be replaced, too, before its second watch is delivered.
         try await eventually("the stream is not replaced") { transport.openedCount >= 2 }
@@ -188,19 +154,6 @@ extension WatchDriverTests {
             transport.deliver(Self.secondIsOpen)
             return delegate.connections == 1
         }
-    }
-
-    @Test func streamThatDoesNotOpenAllItsWatchesIsEnded() async throws {
-        let transport = ScriptedTransport { _ in true }
-        let driver = try Self.driver(transport)
-        let delegate = QuietDelegate()
-        try driver.start(after: 1, delegate)
-        defer { driver.stop() }
-        try await eventually("no stream is opened") { transport.openedCount == 1 }
-        for _ in 0...WatchDriver.largestHeldCount { transport.deliver(Self.event) }
-        try await eventually("it is not ended") { !delegate.failures.isEmpty }
-        same(delegate.failures.first, .unreachable("not all watches were opened"))
-        #expect(delegate.connections == 0 && delegate.connectionsAtChanges.isEmpty)
     }
 }
 
@@ -224,7 +177,7 @@ private final class ScriptedTransport: Transport {
 
     init(
         cluster: @escaping @Sendable (_ number: Int) -> String = { _ in "1" },
-        opens: @escaping @Sendable (_ number: Int) -> Bool
+        opens: @escaping @Sendable (_ number: Int) -> Bool = { _ in true }
     ) {
         self.cluster = cluster
         self.opens = opens

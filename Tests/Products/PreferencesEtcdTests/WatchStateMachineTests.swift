@@ -130,8 +130,7 @@ struct WatchStateMachineTests {
 
     @Test
     func writeThatIsQueuedWhileTheWatchIsOpenStartsAProbe() {
-        var machine = WatchStateMachine(attemptTimeout: .seconds(2), probeInterval: .seconds(10))
-        expect(&machine, .begin(after: 10), gives: [.open(from: 11)])
+        var machine = Self.machine()
         expect(&machine, .waiting, gives: [])
         expect(&machine, .response(WatchResponse(created: true)), gives: [.becameConnected])
         expect(&machine, .waiting, gives: [.probe(isCounting: false)])
@@ -172,9 +171,7 @@ struct WatchStateMachineTests {
 
     @Test
     func responsesOfAnEndedStreamAreIgnored() {
-        var machine = WatchStateMachine(attemptTimeout: .seconds(2), probeInterval: .seconds(10))
-        expect(&machine, .begin(after: 10), gives: [.open(from: 11)])
-        expect(&machine, .response(WatchResponse(created: true)), gives: [.becameConnected])
+        var machine = Self.watching()
         expect(&machine, .ended(lost), gives: [.becameDisconnected(lost), .leaveEndpoint])
         expect(&machine, Self.response(11), gives: [])
         expect(&machine, .silence(since: .zero), gives: [.open(from: 11)])

@@ -104,8 +104,7 @@ struct KeyringBackendTests {
         keyring.texts = ["token": "old"]
         let timer = WorkerQueue(isManual: true)
         let store = PreferenceStore.testing(keyring, timer: timer)
-        let reports = Lock<[PreferenceError.Code]>([])
-        store.issueHandler = { error in reports.withLock { $0.append(error.code) } }
+        let reports = Reports(of: store)
         same(store["token"], .string("old"))
         keyring.texts = ["token": "new"]
         keyring.failAll(with: PreferenceError(.unavailable, "locked"))
@@ -113,7 +112,7 @@ struct KeyringBackendTests {
             #expect(timer.runNextJob())
             same(store["token"], .string("old"))
         }
-        same(reports.withLock { $0 }, [.unavailable])
+        same(reports.codes, [.unavailable])
         await #expect(throws: PreferenceError.self) { try await store.load() }
         keyring.failAll(with: nil)
         same(store["token"], .string("old"))
@@ -126,11 +125,10 @@ struct KeyringBackendTests {
         keyring.texts = ["token": "old"]
         keyring.failAll(with: PreferenceError(.unavailable, "locked"))
         let store = PreferenceStore.testing(keyring)
-        let reports = Lock<[PreferenceError.Code]>([])
-        store.issueHandler = { error in reports.withLock { $0.append(error.code) } }
+        let reports = Reports(of: store)
         for _ in 0..<3 { same(store["token"], nil) }
         same(keyring.calls, ["items!"])
-        same(reports.withLock { $0 }, [.unavailable])
+        same(reports.codes, [.unavailable])
         #expect(throws: PreferenceError.self) { try store.write("new", for: "other") }
         keyring.failAll(with: nil)
         try store.write("new", for: "other")
@@ -143,8 +141,7 @@ struct KeyringBackendTests {
         keyring.failAll(with: PreferenceError(.unavailable, "locked"))
         let timer = WorkerQueue(isManual: true)
         let store = PreferenceStore.testing(keyring, timer: timer)
-        let reports = Lock<[PreferenceError.Code]>([])
-        store.issueHandler = { error in reports.withLock { $0.append(error.code) } }
+        let reports = Reports(of: store)
         let token = Preference<String?>("token", default: nil, in: store)
         let seen = Lock<[String?]>([])
         let observation = token.observe { change in seen.withLock { $0.append(change.new) } }
@@ -154,7 +151,7 @@ struct KeyringBackendTests {
             same(token.value, nil)
         }
         same(keyring.calls, ["items!", "items", "items", "items"], "only the first one may ask the user")
-        same(reports.withLock { $0 }, [.unavailable])
+        same(reports.codes, [.unavailable])
         keyring.failAll(with: nil)
         #expect(timer.runNextJob())
         same(token.value, "old")

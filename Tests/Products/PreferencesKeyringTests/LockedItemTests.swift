@@ -9,14 +9,6 @@ import Testing
 struct LockedItemTests {
     private let keyring = MemoryKeyring(["account": #"{"name":"jo","key":"real","later":1}"#, "open": "1"])
     private let timer = WorkerQueue(isManual: true)
-    private let issues = Issues()
-
-    private final class Issues: Sendable {
-        private let errors = Lock<[PreferenceError]>([])
-        /// The preferences that were reported as unavailable.
-        var unavailable: [String?] { errors.withLock { $0.filter { $0.code == .unavailable }.map(\.name) } }
-        func append(_ error: PreferenceError) { errors.withLock { $0.append(error) } }
-    }
 
     private struct Account: PreferenceGroup {
         struct Login: Codable, Equatable, Sendable {
@@ -29,9 +21,7 @@ struct LockedItemTests {
 
     private func makeStore() -> PreferenceStore {
         keyring.lock(["account"])
-        let store = PreferenceStore.testing(keyring, timer: timer)
-        store.issueHandler = { [issues] in issues.append($0) }
-        return store
+        return .testing(keyring, timer: timer)
     }
 
     /// An edit begins with the default there, so it would replace the parts of the stored value.
@@ -59,11 +49,12 @@ struct LockedItemTests {
     @Test
     func resetOfAGroupReportsTheLockedItem() async throws {
         let store = makeStore()
+        let reports = Reports(of: store)
         try await store.load()
         let group = Account(in: store)
         group.reset()
         // The first one of reading the locked item, the second one of the reset.
-        same(issues.unavailable.count, 2)
+        same(reports.codes, [.unavailable, .unavailable])
         same(keyring.texts.keys.sorted(), ["account", "open"], "all or nothing")
         keyring.lock([])
         group.reset()

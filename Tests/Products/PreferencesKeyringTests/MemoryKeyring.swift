@@ -126,3 +126,13 @@ extension PreferenceStore {
         testing(KeyringBackend(keyring, limits: limits, timer: timer))
     }
 }
+
+/// The errors that a store reported, in order.
+final class Reports: Sendable {
+    private let reported = Lock<[PreferenceError]>([])
+
+    init(of store: PreferenceStore) { store.issueHandler = { [self] error in reported.withLock { $0.append(error) } } }
+
+    var errors: [PreferenceError] { reported.withLock { $0 } }
+    var codes: [PreferenceError.Code] { errors.map(\.code) }
+}
