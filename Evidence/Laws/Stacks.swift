@@ -55,7 +55,9 @@ enum Stacks {
                     let element = try await iterators[index].next() as? String
                     try require(element, equals: new, context)
                     // The main actor may be sending an earlier signal, and then sends this one, too.
-                    for _ in 0..<100_000 where notified[index].value == 0 { try await Task.sleep(for: .microseconds(100)) }
+                    for _ in 0..<100_000 where notified[index].value == 0 {
+                        try await Task.sleep(for: .microseconds(100))
+                    }
                     try require(notified[index].value, equals: 1, context)
                 }
             }

@@ -1,12 +1,13 @@
 // What tests use of the module that the new core replaces.
 
+import Foundation
+@_exported import Preferences
+
 #if canImport(Glibc)
 import Glibc
 #else
 import Darwin
 #endif
-import Foundation
-@_exported import Preferences
 
 package enum Pause {
     package static func sleep(microseconds: UInt32) { usleep(microseconds) }

@@ -33,7 +33,9 @@ private final class FailingBackend: Backend {
 
     func change(until deadline: Deadline, _ body: (Update) throws -> [Change]) throws {
         let changes = try body(.none)
-        if !changes.isEmpty, fails.load(ordering: .relaxed) { throw PreferenceError(.tooLarge, "the place is told to fail") }
+        if !changes.isEmpty, fails.load(ordering: .relaxed) {
+            throw PreferenceError(.tooLarge, "the place is told to fail")
+        }
     }
 }
 

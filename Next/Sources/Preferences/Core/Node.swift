@@ -94,7 +94,9 @@ package final class Node: Named, @unchecked Sendable {
     /// Returns whether a problem of a candidate wasn't reported to a handler yet, and notes that it is.
     func isNew(_ problem: UnreadableValue.Key, of candidate: Candidate, to reporter: UInt64) -> Bool {
         let index = candidate.layer * nameCount + candidate.name
-        guard index < entries.count, case let entry = entries[index].entry, entry.value == candidate.value else { return true }
+        guard index < entries.count, case let entry = entries[index].entry, entry.value == candidate.value else {
+            return true
+        }
         if entry.reported.contains(where: { $0 == (problem, reporter) }) { return false }
         entry.reported.append((problem, reporter))
         return true
@@ -128,7 +130,11 @@ package final class Node: Named, @unchecked Sendable {
             // Those in use move to the new list.
             while let known = rest {
                 rest = known.next
-                if known.users > 0 { (known.next, used) = (used, known) } else { (known.next, unused) = (unused, known) }
+                if known.users > 0 {
+                    (known.next, used) = (used, known)
+                } else {
+                    (known.next, unused) = (unused, known)
+                }
             }
             (removed, cell, created.next) = (unused, created, used)
         } else if let last {

@@ -135,7 +135,10 @@ package final class Source: @unchecked Sendable {  // `turn` or the publish lock
     }
 
     private var busy: PreferenceError {
-        PreferenceError(.busy, "\(backend.place) was in use by other calls for \(backend.timeout); nothing was changed. Try again")
+        PreferenceError(
+            .busy,
+            "\(backend.place) was in use by other calls for \(backend.timeout); nothing was changed. Try again"
+        )
     }
 
     // MARK: Opening

@@ -88,7 +88,9 @@ package final class StoreCore: @unchecked Sendable {  // all but the constants i
     /// Reports to the store's handler or, without one, as the source does if the store was created over it.
     package func report(_ error: PreferenceError) {
         let error = whole(error)
-        if !issues.hasHandler, let source = layers.first?.source, source.issues === issues { return source.report(error) }
+        if !issues.hasHandler, let source = layers.first?.source, source.issues === issues {
+            return source.report(error)
+        }
         issues.report(error)
     }
 
@@ -406,7 +408,9 @@ package final class StoreCore: @unchecked Sendable {  // all but the constants i
             for key in keys.keys {
                 for (node, _) in layer.source.table.entry(key)?.nodes ?? [] {
                     // A transaction may concern several names of one preference.
-                    guard !node.subscriptions.isEmpty, !entries.contains(where: { $0.entry.node === node }) else { continue }
+                    guard !node.subscriptions.isEmpty, !entries.contains(where: { $0.entry.node === node }) else {
+                        continue
+                    }
                     let (old, new) = (node.candidates(), node.candidates(with: (layer.source, keys)))
                     guard old != new else { continue }
                     entries.append((node.core, ChangeEntry(node: node, name: node.name, old: old, new: new)))

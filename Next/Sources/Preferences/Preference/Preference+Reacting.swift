@@ -126,7 +126,9 @@ extension Preference {
     private func decode(_ entry: ChangeEntry) -> ChangedValues<Value>? {
         let (new, usedNew) = reading(of: entry.new)
         // Most often the stronger layer's value stays.
-        if let usedNew, let first = entry.old.first, usedNew == entry.new.first, haveSameForm(first, usedNew) { return nil }
+        if let usedNew, let first = entry.old.first, usedNew == entry.new.first, haveSameForm(first, usedNew) {
+            return nil
+        }
         let (old, usedOld) = reading(of: entry.old, isReporting: false)
         switch (usedOld, usedNew) {
         case (nil, nil): return nil

@@ -224,8 +224,7 @@ extension PreferenceDeclaration {
     }
 
     /// Returns whether merged members are read as the value that is set.
-    private func gives(_ newTree: PropertyListValue, _ merged: PropertyListValue, like new: PropertyListValue) -> Bool
-    {
+    private func gives(_ newTree: PropertyListValue, _ merged: PropertyListValue, like new: PropertyListValue) -> Bool {
         do {
             let (value, _) = try decodedWithReader(try coding.form.form(of: merged, like: new), fillsOnly: false)
             guard let value, let stored = try encodeUnchecked(value, isStored: true) else { return false }
