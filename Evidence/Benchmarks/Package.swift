@@ -31,7 +31,7 @@ let package = Package(
             ],
             swiftSettings: settings
         ),
-        // Rounds, medians, tables and charts; knows no store.
+        // Rounds, medians and tables; knows no store.
         .target(name: "Measuring", swiftSettings: settings),
         // C declarations that Swift lacks.
         .target(name: "CBenchmarks"),

@@ -30,5 +30,4 @@ struct Row: Sendable {
 struct Outcome {
     var tables: [Table] = []
     var aims: [Aim?] = []
-    var charts: [BarChart] = []
 }

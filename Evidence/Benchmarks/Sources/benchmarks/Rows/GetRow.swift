@@ -33,24 +33,7 @@ enum GetRow {
             contenders(bench, .integer, Samples.unset, [memory, file], peers, limits)
         )
         let once = try decodedOnce(bench, samples, memory)
-        return Outcome(
-            tables: [table, once],
-            aims: aims(table, once),
-            charts: [
-                BarChart(
-                    "performance-get.svg",
-                    "Time of one read of an Int, 1,000 names stored",
-                    table,
-                    columns: [Kind.integer.rawValue]
-                ),
-                BarChart(
-                    "performance-get-decoded.svg",
-                    "Time of one read, 1,000 names stored",
-                    table,
-                    columns: [Kind.text.rawValue, Kind.record.rawValue]
-                ),
-            ]
-        )
+        return Outcome(tables: [table, once], aims: aims(table, once))
     }
 
     private struct Limits {

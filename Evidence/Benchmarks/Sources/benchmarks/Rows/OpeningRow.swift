@@ -44,13 +44,7 @@ enum OpeningRow {
             contenders.append(contender(bare, .limit, samples) { try Child(role: role.name, bare, folder, $0) })
             try table.add(title, bench.effort, contenders)
         }
-        let chart = BarChart(
-            "performance-open.svg",
-            "Open and first value in a fresh process",
-            table,
-            columns: bench.sizes.map(title)
-        )
-        return Outcome(tables: [table], aims: aims(table), charts: [chart])
+        return Outcome(tables: [table], aims: aims(table))
     }
 
     private static func title(_ count: Int) -> String { "\(Unit.count.text(Double(count))) names" }

@@ -22,14 +22,7 @@ enum SetRow {
         let kinds = Kind.allCases.filter { $0 != .integer }
         for kind in kinds { try add(kind.rawValue, bench, kind, Samples(count: 1000), &memory, &file) }
         let flat = try flatness(bench)
-        let charted = bench.sizes.map(title)
-        return Outcome(
-            tables: [memory, file, flat],
-            aims: aims(file, flat),
-            charts: [
-                BarChart("performance-set.svg", "Time of one set that survives kill -9", file, columns: charted)
-            ]
-        )
+        return Outcome(tables: [memory, file, flat], aims: aims(file, flat))
     }
 
     static func title(_ count: Int) -> String { "Int, \(Unit.count.text(Double(count))) names" }
