@@ -21,8 +21,7 @@ enum SetRow {
         }
         let kinds = Kind.allCases.filter { $0 != .integer }
         for kind in kinds { try add(kind.rawValue, bench, kind, Samples(count: 1000), &memory, &file) }
-        let flat = try flatness(bench)
-        return Outcome(tables: [memory, file, flat], aims: aims(file, flat))
+        return Outcome(tables: [memory, file], aims: aims(file))
     }
 
     static func title(_ count: Int) -> String { "Int, \(Unit.count.text(Double(count))) names" }
@@ -97,46 +96,8 @@ enum SetRow {
         }
     }
 
-    private static let fewest = 100
-    private static let most = 10_000
-
-    private static func line(_ ours: String, _ count: Int) -> String {
-        "\(ours), \(Unit.count.text(Double(count))) names"
-    }
-
-    /// Compares few names with many in one race: figures that are measured one after the other are subject to different
-    /// loads.
-    private static func flatness(_ bench: Bench) throws -> Table {
-        var table = Table("Set, by how many names are stored", note: "Measured in turn.")
-        let contenders = try [fewest, most].flatMap { count in
-            let samples = Samples(count: count)
-            let names = samples.names(.integer, most: Turn.names)
-            let stores = [Ours.inMemory(samples), try Ours.inFile(try bench.place.folder(), samples)]
-            return zip([Ours.memory, Ours.file], stores).map { name, store in
-                Contender.timed(
-                    line(name, count),
-                    .ours,
-                    length: bench.effort.length,
-                    Ours.setting(.integer, names, store)
-                )
-            }
-        }
-        try table.add(Kind.integer.rawValue, bench.effort, contenders)
-        return table
-    }
-
-    private static func aims(_ file: Table, _ flat: Table) -> [Aim?] {
+    private static func aims(_ file: Table) -> [Aim?] {
         let thousand = title(1000)
-        func isFlat(_ line: String) -> Aim? {
-            flat.aim(
-                "set: \(line)",
-                "flat from 100 to 10,000 names (within a fifth)",
-                Self.line(line, most),
-                comparedTo: Self.line(line, fewest),
-                Kind.integer.rawValue,
-                .atMost(1.2)
-            )
-        }
         func isFaster(_ text: String, than peer: PeerKind, _ factor: Double) -> Aim? {
             file.aim("set in a file", text, Ours.file, comparedTo: peer.name, thousand, .atLeast(factor))
         }
@@ -152,8 +113,6 @@ enum SetRow {
                 thousand,
                 .atMost(1.6)
             ),
-            isFlat(Ours.memory),
-            isFlat(Ours.file),
         ]
     }
 }
