@@ -11,7 +11,6 @@ struct Row: Sendable {
         Row(name: "threads", measure: ThreadsRow.measure),
         Row(name: "set", measure: SetRow.measure),
         Row(name: "situations", measure: SituationsRow.measure),
-        Row(name: "first-set", measure: FirstSetRow.measure),
         Row(name: "durable", measure: DurableRow.measure),
         Row(name: "writers", measure: WritersRow.measure),
         Row(name: "open", measure: OpeningRow.measure),
