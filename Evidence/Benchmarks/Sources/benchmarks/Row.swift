@@ -15,7 +15,6 @@ struct Row: Sendable {
         Row(name: "writers", measure: WritersRow.measure),
         Row(name: "open", measure: OpeningRow.measure),
         Row(name: "change", measure: ChangeRow.measure),
-        Row(name: "stores", measure: StoresRow.measure),
         Row(name: "idle", measure: IdleRow.measure),
         Row(name: "bytes", measure: BytesRow.measure),
         Row(name: "memory", measure: MemoryRow.measure),

@@ -7,7 +7,7 @@ struct Role: Sendable {
     let run: @Sendable (_ arguments: [String]) throws -> Void
 
     static let all = [
-        OpeningRow.role, WritersRow.role, WritersRow.finding, ChangeRow.role, StoresRow.role,
+        OpeningRow.role, WritersRow.role, WritersRow.finding, ChangeRow.role,
         IdleRow.role, MemoryRow.role,
     ]
 
