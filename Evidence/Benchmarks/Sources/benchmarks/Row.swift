@@ -17,7 +17,6 @@ struct Row: Sendable {
         Row(name: "change", measure: ChangeRow.measure),
         Row(name: "idle", measure: IdleRow.measure),
         Row(name: "bytes", measure: BytesRow.measure),
-        Row(name: "memory", measure: MemoryRow.measure),
         Row(name: "start", measure: StartRow.measure),
         Row(name: "client", measure: ClientRow.measure),
     ]

@@ -8,7 +8,7 @@ struct Role: Sendable {
 
     static let all = [
         OpeningRow.role, WritersRow.role, WritersRow.finding, ChangeRow.role,
-        IdleRow.role, MemoryRow.role,
+        IdleRow.role,
     ]
 
     static func run(_ arguments: [String]) throws {
