@@ -7,7 +7,6 @@ struct Row: Sendable {
 
     static let all = [
         Row(name: "get", measure: GetRow.measure),
-        Row(name: "ways", measure: WaysRow.measure),
         Row(name: "threads", measure: ThreadsRow.measure),
         Row(name: "set", measure: SetRow.measure),
         Row(name: "situations", measure: SituationsRow.measure),
