@@ -13,7 +13,7 @@ enum GetRow {
         let memory = Ours.inMemory(samples)
         let file = try Ours.inFile(try bench.place.folder(), samples)
         let peers = try bench.filled(
-            [.userDefaultsUnsaved, .sqlite, .lmdb, .mmkv, .mmkvShared, .dconfQueued, .keyFile],
+            [.userDefaultsUnsaved, .sqlite, .lmdb, .mmkv, .mmkvShared, .dconfQueued],
             samples
         )
         let limits = Limits(dictionary: try MutexDictionary(samples))

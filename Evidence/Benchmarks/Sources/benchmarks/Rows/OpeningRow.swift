@@ -6,10 +6,8 @@ import Preferences
 enum OpeningRow {
     private static let bare = "read the whole file"
     private static let withFoundation = "Preference, in a program that has Foundation"
-    private static let kinds = [
-        PeerKind.userDefaults, .sqlite, .lmdb, .mmkv, .mmkvShared, .dconf, .keyFile, .json, .propertyList,
-    ]
-    private static let kindsForMost = [PeerKind.sqlite, .lmdb, .mmkv, .mmkvShared, .keyFile, .json]
+    private static let kinds = [PeerKind.userDefaults, .sqlite, .lmdb, .mmkv, .mmkvShared, .dconf, .json]
+    private static let kindsForMost = [PeerKind.sqlite, .lmdb, .mmkv, .mmkvShared, .json]
 
     static func measure(_ bench: Bench) throws -> Outcome {
         var table = Table(

@@ -4,9 +4,7 @@ import Preferences
 /// Sets of some names in turn, in memory and in a way that survives the death of the process.
 enum SetRow {
     private static let memoryPeers = [PeerKind.userDefaultsUnsaved, .dconfQueued]
-    private static let filePeers = [
-        PeerKind.userDefaults, .sqlite, .lmdb, .mmkv, .mmkvShared, .dconf, .keyFile, .json, .propertyList,
-    ]
+    private static let filePeers = [PeerKind.userDefaults, .sqlite, .lmdb, .mmkv, .mmkvShared, .dconf, .json]
 
     /// The least that a set in a shared file requires, in a folder that is watched as the store's is.
     private static let bareSet = "flock, statx, write, lseek, unlock, watched"
