@@ -23,8 +23,6 @@ enum Worker {
         case "stamp": try stamp(in: store())
         case "herd": try Herd.runClients(Int(arguments[1]) ?? 0, configuration)
         case "clients": try FleetClients(arguments[1], configuration).run()
-        case "flood": try await Flood.put(Int(arguments[1]) ?? 1, configuration.endpoints)
-        case "follow": try await Flood.follow(configuration)
         case "leave": return try leave(configuration)
         default: throw EtcdObstacle("no such role")
         }
