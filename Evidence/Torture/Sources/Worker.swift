@@ -18,7 +18,7 @@ enum Worker {
         case "keyring": try Keyring.work()
         case "places": try await Places.work(Array(arguments.dropFirst()))
         case "fork": try Fork.work(path, arguments[2], number(3))
-        case "latency": try Latency.work(path, bare: arguments[2])
+        case "seen": try Seen.work(path)
         default: throw Obstacle("no such role")
         }
     }
