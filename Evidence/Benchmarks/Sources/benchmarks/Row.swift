@@ -9,7 +9,6 @@ struct Row: Sendable {
         Row(name: "get", measure: GetRow.measure),
         Row(name: "threads", measure: ThreadsRow.measure),
         Row(name: "set", measure: SetRow.measure),
-        Row(name: "situations", measure: SituationsRow.measure),
         Row(name: "durable", measure: DurableRow.measure),
         Row(name: "writers", measure: WritersRow.measure),
         Row(name: "open", measure: OpeningRow.measure),
