@@ -25,8 +25,8 @@ let package = Package(
         .executableTarget(
             name: "benchmarks",
             dependencies: [
-                "Measuring", "CBenchmarks", "starts-plain", "starts-watching", "starts-essentials", "starts-preferences",
-                preferences,
+                "Measuring", "CBenchmarks", "starts-plain", "starts-watching", "starts-essentials",
+                "starts-preferences", preferences,
             ],
             swiftSettings: settings
         ),

@@ -98,7 +98,8 @@ enum Fork {
         isEnded.signal { $0 = true }
         writer.kill()
         try store.load()
-        if Preference("own", default: 0, in: store).value != total() + 1 { add("lost") }
+        let increments = 1 + ends.withLock { $0["\(Exit.done)"] ?? 0 }
+        if Preference("own", default: 0, in: store).value != increments { add("lost") }
         return ends.withLock { $0 }
     }
 

@@ -71,7 +71,9 @@ enum Versions {
                 conflicts += 1
             }
         }
-        guard open.damages == 0, open.problems.isEmpty else { throw Obstacle("\(open.damages) damages, \(open.problems)") }
+        guard open.damages == 0, open.problems.isEmpty else {
+            throw Obstacle("\(open.damages) damages, \(open.problems)")
+        }
         writeLine("\(conflicts)", to: 1)
         Worker.finish()
     }
@@ -95,9 +97,12 @@ enum Versions {
         let part = Stored.Members(old: counts[1], new: counts[1], later: ["kept"])
         let expected = Stored(old: counts[0], new: counts[0], later: "kept", part: part, items: items)
         let reader = try LineReader<Stored>(place.file)
-        report.expect(reader.values[name] == expected, "\(String(describing: reader.values[name])) instead of \(expected)")
+        report.expect(
+            reader.values[name] == expected,
+            "\(String(describing: reader.values[name])) instead of \(expected)"
+        )
         report.expect(reader.broken.isEmpty, "\(reader.broken.count) lines are broken")
-        report.note("2 × \(count) sets at once in members that one version knows, none lost; \(conflicts) updates begun again")
+        report.note("2 × \(count) sets at once in members that one version knows; \(conflicts) begun again")
     }
 }
 

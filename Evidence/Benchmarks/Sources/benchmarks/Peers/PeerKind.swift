@@ -63,8 +63,8 @@ struct PeerKind: Sendable {
     }
 
     static let all = [
-        userDefaults, userDefaultsUnsaved, sqlite, sqliteFull, lmdb, lmdbSynced, dconf, dconfQueued, json, mmkv, mmkvShared,
-        mmkvSynced,
+        userDefaults, userDefaultsUnsaved, sqlite, sqliteFull, lmdb, lmdbSynced, dconf, dconfQueued, json, mmkv,
+        mmkvShared, mmkvSynced,
     ]
 
     static func named(_ name: String) throws -> PeerKind {
