@@ -19,7 +19,7 @@ enum Torture {
         Experiment(name: "places", count: 1, run: Places.run),
         Experiment(name: "seen", count: 10_000, run: Seen.run),
         Experiment(name: "leak", count: 1000, run: Leak.run),
-        Experiment(name: "fork", count: 1000, run: Fork.run),
+        Experiment(name: "fork", count: 500, run: Fork.run),
         Experiment(name: "keyring", count: 1000, run: Keyring.run),
     ]
 
