@@ -1,5 +1,4 @@
 #if canImport(Glibc)
-import FoundationEssentials
 import Preferences
 
 /// Two processes, of two versions of a program, that count at once in parts of one value, of which each version has members, at any depth,
