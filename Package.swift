@@ -212,9 +212,7 @@ let package = Package(
         // Experiments with faults of the file store; in this package because they also use its internal modules.
         .executableTarget(
             name: "torture",
-            dependencies: [
-                "Preferences", "PreferencesValidation", "PreferencesKeyring", "DurableFile", "KeyringTestSupport",
-            ],
+            dependencies: ["Preferences", "PreferencesKeyring", "DurableFile", "KeyringTestSupport"],
             path: "Evidence/Torture/Sources",
             swiftSettings: settings
         ),

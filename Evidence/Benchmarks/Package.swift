@@ -25,18 +25,15 @@ let package = Package(
         .executableTarget(
             name: "benchmarks",
             dependencies: [
-                "Measuring", "Declarations", "CBenchmarks", "starts-plain", "starts-watching", "starts-essentials",
-                "starts-preferences",
-                preferences,
+                "Measuring", "CBenchmarks", "starts-plain", "starts-watching", "starts-essentials",
+                "starts-preferences", preferences,
             ],
             swiftSettings: settings
         ),
-        // Rounds, medians, tables and charts; knows no store.
+        // Rounds, medians and tables; knows no store.
         .target(name: "Measuring", swiftSettings: settings),
         // C declarations that Swift lacks.
         .target(name: "CBenchmarks"),
-        // A value, and preferences that another module declares.
-        .target(name: "Declarations", dependencies: [preferences], swiftSettings: settings),
         .executableTarget(name: "starts-plain", swiftSettings: settings),
         .executableTarget(name: "starts-watching", swiftSettings: settings),
         .executableTarget(name: "starts-essentials", swiftSettings: settings),

@@ -3,7 +3,7 @@ import EtcdTestSupport
 import Glibc
 
 // etcd-torture increments [count], fire [count [seed]], fleet [changes] [--names N]…, first-sets [stores], herd [clients [names]], restart [names],
-// ranges [hosts], flood [rounds], cost and blackhole [seconds]; the experiments start `worker …`.
+// cost; the experiments start `worker …`.
 @main
 enum EtcdTorture {
     static func main() async {
@@ -22,15 +22,12 @@ enum EtcdTorture {
                 let numbers = try numbers(arguments, atMost: 2)
                 exit(try await Herd.run(numbers.first ?? 400, names: numbers.dropFirst().first ?? 5_000))
             case "restart": exit(try await Restart.run(try numbers(arguments, atMost: 1).first ?? 5_000))
-            case "ranges": exit(try await Ranges.run(try numbers(arguments, atMost: 1).first ?? 200))
-            case "flood": exit(try await Flood.run(try numbers(arguments, atMost: 1).first ?? 10))
             case "cost": exit(try await SuiteCost.run())
-            case "blackhole": exit(try await BlackHoleExperiment.run(try numbers(arguments, atMost: 1).first ?? 15))
             case "worker": exit(try await Worker.run(Array(arguments.dropFirst())))
             default:
                 print(
                     "usage: etcd-torture increments [count] | fire [count [seed]] | fleet [changes] [--names N]…"
-                        + " | first-sets [stores] | herd [clients [names]] | restart [names] | ranges [hosts] | flood [rounds] | cost | blackhole [seconds]"
+                        + " | first-sets [stores] | herd [clients [names]] | restart [names] | cost"
                 )
                 exit(2)
             }

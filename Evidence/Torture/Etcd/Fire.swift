@@ -2,8 +2,8 @@
 import EtcdTestSupport
 import Foundation
 
-/// An experiment in which four processes update a counter and set and remove names of their own, a fifth queues its writes and a sixth
-/// observes, while the three members have all faults, on a schedule from a seed.
+/// An experiment in which four processes update a counter and set and remove names of their own and a fifth observes,
+/// while the three members have all faults, on a schedule from a seed.
 ///
 /// The values stored in the end are read by `etcdctl` and compared with each process's record of its writes.
 enum Fire {
@@ -41,17 +41,15 @@ enum Fire {
         guard observer.line(within: patience) == "ready 0" else { throw EtcdObstacle("the observer did not start") }
         observer.send("\(count)")
         var children: [WorkerProcess] = []
-        // The last one queues. The first two have such short timeouts that they get unknown outcomes.
-        for index in 0...workers {
-            let isQueueing = index == workers
+        // The first two have such short timeouts that they get unknown outcomes.
+        for index in 0..<workers {
             let orders = FireWorker.Orders(
                 index: index,
-                count: isQueueing ? nil : share,
-                interval: isQueueing ? 100_000 : interval,
+                count: share,
+                interval: interval,
                 seed: seed &+ UInt64(index),
                 timeout: index < 2 ? 1_500 : 8_000,
-                attemptTimeout: index < 2 ? 400 : 1_000,
-                isQueueing: isQueueing
+                attemptTimeout: index < 2 ? 400 : 1_000
             )
             let parameter = String(decoding: try JSONEncoder().encode(orders), as: UTF8.self)
             children.append(try WorkerProcess("fire", parameter, cluster.endpoints, user: FaultyCluster.user))
@@ -70,7 +68,6 @@ enum Fire {
 
         var outcome = Outcome()
         for (index, child) in children.enumerated() {
-            if index == workers { child.send("end") }
             do throws(Silence) { outcome.reports.append(try report(of: child)) } catch {
                 outcome.failures.append("process \(index) \(error.description)")
                 outcome.reports.append(FireWorker.Report())
@@ -121,17 +118,12 @@ enum Fire {
     private static func judge(_ outcome: inout Outcome, count: Int) {
         let stored = outcome.stored
         var failures = outcome.failures
-        func expect(_ name: String, _ value: Int, _ meaning: String) {
-            if stored[name] != "\(value)" {
-                failures.append("\(name) is \(stored[name] ?? "absent"), not \(value): \(meaning)")
-            }
+        // Those that were acknowledged, and those in doubt that were stored.
+        let updates = outcome.reports.reduce(0) { $0 + $1.stored }
+        if stored["counter"] != "\(updates)" {
+            failures.append("counter is \(stored["counter"] ?? "absent"), not \(updates)")
         }
-        let updates = outcome.reports.prefix(workers).reduce(0) { $0 + $1.stored }
-        expect("counter", updates, "the updates that were acknowledged, and those in doubt that were stored")
         if updates != count { failures.append("\(updates) updates are counted, not \(count)") }
-        let queue = outcome.reports[workers]
-        expect("queue.counter", queue.stored, "the queued updates that were accepted")
-        if queue.waitingWrites != 0 { failures.append("\(queue.waitingWrites) writes still wait") }
         for (index, report) in outcome.reports.enumerated() {
             failures += report.denied.map { "process \(index), stored though it threw: \($0)" }
             failures += report.lost.map { "process \(index), lost: \($0)" }
@@ -153,7 +145,7 @@ enum Fire {
 
     private static func show(_ outcome: Outcome) {
         let reports = outcome.reports
-        func sum(_ value: (FireWorker.Report) -> Int) -> Int { reports.prefix(workers).reduce(0) { $0 + value($1) } }
+        func sum(_ value: (FireWorker.Report) -> Int) -> Int { reports.reduce(0) { $0 + value($1) } }
         say("counter: \(outcome.stored["counter"] ?? "absent")")
         say(
             "updates: \(sum(\.acknowledged)) acknowledged, \(sum(\.doubtfulStored)) of unknown outcome and stored, "
@@ -168,12 +160,6 @@ enum Fire {
         }
         say(
             "acknowledged and lost: \(all.lost); stored though another error than outcomeUnknown was thrown: \(all.denied)"
-        )
-        let queue = reports[workers]
-        say(
-            "queue: \(queue.acknowledged) updates accepted, \(queue.doubtfulStored) of unknown outcome and stored, counter "
-                + "\(outcome.stored["queue.counter"] ?? "absent"); \(queue.sets) sets and \(queue.removals) removals accepted; "
-                + "\(queue.waitingWrites) wait"
         )
         for (title, errors) in [("thrown", reports.map(\.thrown)), ("reported", reports.map(\.reported))] {
             let merged = errors.reduce(into: [String: FireWorker.Failed]()) { all, some in

@@ -7,23 +7,19 @@ import Synchronization
 /// A worker that counts, sets and removes while the cluster has faults, and records the outcome of each write.
 ///
 /// It adds one to a counter and writes the attempt's number to its own name in the same transaction, so that name shows which attempt was
-/// stored. Everything runs on one thread, except for the store's reports and the end, which comes by the standard input.
+/// stored. Everything runs on one thread, except for the store's reports.
 final class FireWorker {
     struct Orders: Codable {
         var index: Int
-        /// The number of stored updates after which it ends, or `nil` to end at a line of its input.
-        var count: Int?
+        /// The number of stored updates after which it ends.
+        var count: Int
         /// The shortest time from one update to the next, in microseconds.
         var interval: Int
         var seed: UInt64
         /// The configuration's `timeout` and `attemptTimeout`, in milliseconds.
         var timeout: Int
         var attemptTimeout: Int
-        /// Whether it queues writes, and uses a separate counter.
-        var isQueueing: Bool
 
-        /// The name of the counter.
-        var counter: String { isQueueing ? "queue.counter" : "counter" }
         var ledger: String { "ledger.\(index)" }
     }
 
@@ -60,20 +56,17 @@ final class FireWorker {
         /// The errors passed to the issue handler, by code.
         var reported: [String: Failed] = [:]
         var longestCall = 0.0
-        var waitingWrites = 0
 
         var stored: Int { acknowledged + doubtfulStored }
     }
 
-    /// The state that other threads write.
-    private final class Shared: Sendable {
-        let isEnding = Atomic(false)
-        let reported = Mutex<[String: Failed]>([:])
+    /// The reported errors, which other threads write.
+    private final class Reported: Sendable {
+        let errors = Mutex<[String: Failed]>([:])
     }
 
     private let orders: Orders
     private let store: PreferenceStore
-    private let monitor = EtcdMonitor()
     private let counter: Preference<Int>
     private let ledger: Preference<Int>
     /// A name that makes a transaction write something, as its reads are then checked by etcd.
@@ -91,13 +84,12 @@ final class FireWorker {
         configuration.timeout = .milliseconds(orders.timeout)
         configuration.attemptTimeout = .milliseconds(orders.attemptTimeout)
         configuration.probeInterval = .seconds(1)
-        if orders.isQueueing { configuration.offlineWrites = .queueing }
         // Each worker has another order of the members.
         let shift = orders.index % configuration.endpoints.count
         configuration.endpoints = Array(configuration.endpoints[shift...] + configuration.endpoints[..<shift])
-        let store = try PreferenceStore.etcd("torture", configuration, monitor: monitor)
+        let store = try PreferenceStore.etcd("torture", configuration)
         self.store = store
-        counter = Preference(orders.counter, default: 0, in: store)
+        counter = Preference("counter", default: 0, in: store)
         ledger = Preference(orders.ledger, default: 0, in: store)
         check = Preference("check.\(orders.index)", default: 0, in: store)
         let index = orders.index
@@ -105,32 +97,18 @@ final class FireWorker {
         random = SeededRandom(orders.seed)
     }
 
-    func run() async throws {
-        let shared = Shared()
-        store.issueHandler = { error in shared.reported.withLock { Self.note(error, in: &$0) } }
-        if orders.count == nil {
-            Thread.detachNewThread {
-                _ = readLine()
-                shared.isEnding.store(true, ordering: .releasing)
-            }
-        }
-        work(shared)
-        // The queue must be empty, and the store confirms that.
-        while orders.isQueueing {
-            do {
-                try await store.flush()
-                break
-            } catch { usleep(50_000) }
-        }
-        report.waitingWrites = monitor.status.waitingWrites
-        report.reported = shared.reported.withLock { $0 }
+    func run() throws {
+        let reported = Reported()
+        store.issueHandler = { error in reported.errors.withLock { Self.note(error, in: &$0) } }
+        work()
+        report.reported = reported.errors.withLock { $0 }
         Worker.say("report " + String(decoding: try JSONEncoder().encode(report), as: UTF8.self))
     }
 
-    private func work(_ shared: Shared) {
+    private func work() {
         let start = ContinuousClock.now
         var said = start
-        while !shared.isEnding.load(ordering: .acquiring), orders.count.map({ report.stored < $0 }) ?? true {
+        while report.stored < orders.count {
             if increment() {
                 if random.next(below: 2) == 0 { setOne() }
             } else {
@@ -212,8 +190,7 @@ final class FireWorker {
         } catch {
             let code = note(error)
             if code == .outcomeUnknown { name.doubtful.append(value) } else { name.refused.append(value) }
-            // The values that a store with a queue shows might not be stored yet.
-            if !orders.isQueueing { examine(preference, after: value, code, &name) }
+            examine(preference, after: value, code, &name)
         }
         report.names[preference.name] = name
     }

@@ -19,12 +19,10 @@ enum Worker {
         switch arguments[0] {
         case "increment": try increment(Int(arguments[1]) ?? 0, in: store())
         case "watch": try await watch(store())
-        case "fire": try await FireWorker(arguments[1], configuration).run()
+        case "fire": try FireWorker(arguments[1], configuration).run()
         case "stamp": try stamp(in: store())
         case "herd": try Herd.runClients(Int(arguments[1]) ?? 0, configuration)
         case "clients": try FleetClients(arguments[1], configuration).run()
-        case "flood": try await Flood.put(Int(arguments[1]) ?? 1, configuration.endpoints)
-        case "follow": try await Flood.follow(configuration)
         case "leave": return try leave(configuration)
         default: throw EtcdObstacle("no such role")
         }

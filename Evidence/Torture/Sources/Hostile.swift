@@ -7,26 +7,11 @@ import Preferences
 enum Hostile {
     static func run(_ count: Int, _ report: inout Report) async throws {
         for _ in 0..<count {
-            try worldWritableFolder(&report)
             try usedUpWatches(&report)
             try overflow(&report)
             try clockSetBack(&report)
             try fullDisk(&report)
         }
-    }
-
-    /// A folder that all users can write to, such as /tmp: only its user can access the file.
-    private static func worldWritableFolder(_ report: inout Report) throws {
-        let place = try Place()
-        try Child.command("mkdir \(place.path)/config && chmod 1777 \(place.path)/config")
-        let open = OpenStore(place.file)
-        try open.set(1, for: "a")
-        try open.compact()
-        var status = stat()
-        stat(place.file, &status)
-        report.expect(status.st_mode & 0o7777 == 0o600, "the file's mode is \(String(status.st_mode, radix: 8))")
-        report.expect(open.problems.isEmpty, "\(open.problems)")
-        report.note("world-writable folder: only its user can access the file, also when compacted")
     }
 
     /// No event queue is left, so the file is polled.

@@ -17,9 +17,9 @@ enum Torture {
         Experiment(name: "power", count: 40, run: Power.run),
         Experiment(name: "hostile", count: 1, run: Hostile.run),
         Experiment(name: "places", count: 1, run: Places.run),
-        Experiment(name: "latency", count: 10_000, run: Latency.run),
+        Experiment(name: "seen", count: 10_000, run: Seen.run),
         Experiment(name: "leak", count: 1000, run: Leak.run),
-        Experiment(name: "fork", count: 1000, run: Fork.run),
+        Experiment(name: "fork", count: 500, run: Fork.run),
         Experiment(name: "keyring", count: 1000, run: Keyring.run),
     ]
 

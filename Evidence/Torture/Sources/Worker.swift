@@ -12,13 +12,13 @@ enum Worker {
         case "increments": try Many.workIncrements(path, count: number(2))
         case "compact": try Many.workCompacting(path)
         case "turns": try Turns.work(path)
-        case "versions": try Versions.work(path, arguments[2], Array(arguments.dropFirst(3)))
+        case "versions": try Versions.work(path, arguments[2], number(3))
         case "power": await Power.work(path, after: number(2))
         case "migrate": try await Migrate.work(path)
         case "keyring": try Keyring.work()
         case "places": try await Places.work(Array(arguments.dropFirst()))
         case "fork": try Fork.work(path, arguments[2], number(3))
-        case "latency": try Latency.work(path, bare: arguments[2])
+        case "seen": try Seen.work(path)
         default: throw Obstacle("no such role")
         }
     }

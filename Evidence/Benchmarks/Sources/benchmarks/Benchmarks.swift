@@ -35,7 +35,6 @@ enum Benchmarks {
         guard isComplete || ProcessInfo.processInfo.environment["CI"] != "true" else {
             throw Failure("with CI=true no peer may be skipped that a package brings")
         }
-        if let folder = options.charts { try Page.write(outcomes.flatMap(\.charts), to: folder) }
         if options.isUpdatingPage { try Page.update(machine, outcomes) }
     }
 }

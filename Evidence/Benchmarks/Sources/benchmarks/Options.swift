@@ -4,18 +4,16 @@ import Measuring
 /// The options of the command line.
 struct Options {
     static let usage = """
-        usage: benchmarks [--quick] [--rows NAME,…] [--charts FOLDER] [--update-page]
+        usage: benchmarks [--quick] [--rows NAME,…] [--update-page]
           --quick          few and short samples: whether it works, not how fast
           --rows NAME,…    some of: \(Row.all.map(\.name).joined(separator: " "))
-          --charts FOLDER  writes the charts into a folder
-          --update-page    writes tables and charts into the page Performance.md of the documentation
+          --update-page    writes the tables into the page Performance.md of the documentation
         """
 
     private(set) var effort = Effort(rounds: 21, length: 0.004)
     private(set) var sizes = [100, 1000, 10_000]
     private(set) var isQuick = false
     private(set) var rows = Row.all
-    private(set) var charts: URL?
     private(set) var isUpdatingPage = false
 
     init(_ arguments: [String]) throws {
@@ -27,9 +25,6 @@ struct Options {
                 effort = Effort(rounds: 3, length: 0.0005)
                 sizes = [100, 1000]
             case "--rows": rows = try Self.rows(rest.popFirst())
-            case "--charts":
-                guard let folder = rest.popFirst() else { throw Failure("--charts needs a folder\n\(Self.usage)") }
-                charts = URL(filePath: folder)
             case "--update-page": isUpdatingPage = true
             default: throw Failure("unknown option \(option)\n\(Self.usage)")
             }

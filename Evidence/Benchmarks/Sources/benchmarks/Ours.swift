@@ -1,4 +1,3 @@
-import Declarations
 import Foundation
 import Measuring
 import Preferences

@@ -7,20 +7,14 @@ struct Row: Sendable {
 
     static let all = [
         Row(name: "get", measure: GetRow.measure),
-        Row(name: "ways", measure: WaysRow.measure),
         Row(name: "threads", measure: ThreadsRow.measure),
         Row(name: "set", measure: SetRow.measure),
-        Row(name: "situations", measure: SituationsRow.measure),
-        Row(name: "first-set", measure: FirstSetRow.measure),
         Row(name: "durable", measure: DurableRow.measure),
         Row(name: "writers", measure: WritersRow.measure),
         Row(name: "open", measure: OpeningRow.measure),
         Row(name: "change", measure: ChangeRow.measure),
-        Row(name: "stores", measure: StoresRow.measure),
         Row(name: "idle", measure: IdleRow.measure),
-        Row(name: "declare", measure: DeclareRow.measure),
         Row(name: "bytes", measure: BytesRow.measure),
-        Row(name: "memory", measure: MemoryRow.measure),
         Row(name: "start", measure: StartRow.measure),
         Row(name: "client", measure: ClientRow.measure),
     ]
@@ -30,5 +24,4 @@ struct Row: Sendable {
 struct Outcome {
     var tables: [Table] = []
     var aims: [Aim?] = []
-    var charts: [BarChart] = []
 }

@@ -2,21 +2,12 @@ internal import Observation
 @_spi(Reflection) internal import Swift
 internal import Synchronization
 
-/// The way in which dynamic properties are found and updated.
-public enum PropertyUpdating: CaseIterable, Sendable {
-    /// By `Mirror`: `update()` changes a copy, and the body sees only what the property keeps in objects.
-    case ofCopies
-    /// By the fields' offsets, as SwiftUI does: `update()` changes the field that the body sees.
-    case inPlace
-}
-
 /// A host that shows a view: it evaluates its body, evaluates invalidated bodies again, and counts the evaluations.
 ///
 /// As in SwiftUI, a view that is created again isn't evaluated if it equals the one before.
 @MainActor
 public final class Host {
     private let root: Node
-    let updating: PropertyUpdating
     /// The number of evaluations of bodies, by the name of the view's type.
     public fileprivate(set) var bodies: [String: Int] = [:]
     /// The animations with which bodies were evaluated so far.
@@ -25,8 +16,7 @@ public final class Host {
     /// The actions of `onChange` that the evaluations since the last one demand.
     fileprivate var actionsOfChanges: [@MainActor () -> Void] = []
 
-    public init(_ view: any View, _ updating: PropertyUpdating = .inPlace) {
-        self.updating = updating
+    public init(_ view: any View) {
         root = Node(view, environment: EnvironmentValues())
         root.evaluate(in: self)
     }
@@ -235,8 +225,8 @@ final class Node {
     }
 
     private func content(in host: Host) -> [(any View, EnvironmentValues)] {
-        let view = updated(view, host.updating)
-        return Evaluation.$isRunning.withValue(host.updating == .inPlace) {
+        let view = updated(view)
+        return Evaluation.$isRunning.withValue(true) {
             if let leaf = view as? any Leaf {
                 let last = shown
                 shown = leaf.shown
@@ -275,24 +265,12 @@ final class Node {
 // MARK: Dynamic properties
 
 extension Node {
-    private func updated(_ view: some View, _ updating: PropertyUpdating) -> any View {
+    /// Updates the fields of a view that the body sees, by their offsets as SwiftUI does.
+    private func updated(_ view: some View) -> any View {
         let type = type(of: view)
         var view = view
-        switch updating {
-        case .ofCopies: update(copiesIn: view, path: "")
-        case .inPlace: withUnsafeMutablePointer(to: &view) { update(fieldsOf: type, at: $0, path: "") }
-        }
+        withUnsafeMutablePointer(to: &view) { update(fieldsOf: type, at: $0, path: "") }
         return view
-    }
-
-    private func update(copiesIn value: Any, path: String) {
-        for child in Mirror(reflecting: value).children {
-            guard var property = child.value as? any DynamicProperty else { continue }
-            let path = path + "." + (child.label ?? "")
-            (property as? any ConnectedProperty)?.connect(to: self, path: path)
-            update(copiesIn: property, path: path)
-            property.update()
-        }
     }
 
     private func update(fieldsOf type: Any.Type, at place: UnsafeMutableRawPointer, path: String) {

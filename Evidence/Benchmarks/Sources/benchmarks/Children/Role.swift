@@ -6,10 +6,7 @@ struct Role: Sendable {
     let name: String
     let run: @Sendable (_ arguments: [String]) throws -> Void
 
-    static let all = [
-        OpeningRow.role, FirstSetRow.role, WritersRow.role, WritersRow.finding, ChangeRow.role, StoresRow.role,
-        IdleRow.role, DeclareRow.role, MemoryRow.role,
-    ]
+    static let all = [OpeningRow.role, WritersRow.role, WritersRow.finding, ChangeRow.role, IdleRow.role]
 
     static func run(_ arguments: [String]) throws {
         guard let role = all.first(where: { $0.name == arguments.first }) else {

@@ -1,4 +1,3 @@
-import Declarations
 import Foundation
 
 /// An alternative in which a user could keep preferences, opened over a folder. Used on one thread at a time.

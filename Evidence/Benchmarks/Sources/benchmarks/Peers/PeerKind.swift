@@ -49,9 +49,7 @@ struct PeerKind: Sendable {
     static let dconfQueued = PeerKind("dconf, queued", library: GSettingsPeer.library) {
         try GSettingsPeer($0, isWaiting: false)
     }
-    static let keyFile = PeerKind("GKeyFile", library: KeyFilePeer.library) { try KeyFilePeer($0) }
-    static let json = PeerKind("JSON file") { try RewrittenFilePeer($0, .json) }
-    static let propertyList = PeerKind("property list") { try RewrittenFilePeer($0, .propertyList) }
+    static let json = PeerKind("JSON file") { try RewrittenFilePeer($0) }
 
     static let mmkv = mmkv("MMKV, one process", .oneProcess)
     static let mmkvShared = mmkv("MMKV, many processes", .manyProcesses)
@@ -65,8 +63,8 @@ struct PeerKind: Sendable {
     }
 
     static let all = [
-        userDefaults, userDefaultsUnsaved, sqlite, sqliteFull, lmdb, lmdbSynced, dconf, dconfQueued, keyFile, json,
-        propertyList, mmkv, mmkvShared, mmkvSynced,
+        userDefaults, userDefaultsUnsaved, sqlite, sqliteFull, lmdb, lmdbSynced, dconf, dconfQueued, json, mmkv,
+        mmkvShared, mmkvSynced,
     ]
 
     static func named(_ name: String) throws -> PeerKind {

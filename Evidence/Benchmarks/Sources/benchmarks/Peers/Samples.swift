@@ -1,4 +1,3 @@
-import Declarations
 import Foundation
 import Preferences
 
@@ -17,6 +16,16 @@ enum Stored: Equatable {
     case integer(Int)
     case text(String)
     case data(Data)
+}
+
+/// A typical value of a program, with `Codable` as its only conformance.
+struct Profile: Codable, Equatable {
+    var title = "untitled"
+    /// A number that changes.
+    var width = 800
+    var height = 600
+    var scale = 1.5
+    var tags = ["red", "green"]
 }
 
 /// The contents of a store that is measured: names of some kinds in turn.

@@ -8,7 +8,7 @@ enum BytesRow {
     private static let value = "the value as JSON"
     /// The contenders that append, and those that write everything at each set.
     private static let appending = [PeerKind.sqlite, .lmdb]
-    private static let rewriting = [PeerKind.userDefaults, .dconf, .keyFile, .json, .propertyList]
+    private static let rewriting = [PeerKind.userDefaults, .dconf, .json]
 
     static func measure(_ bench: Bench) throws -> Outcome {
         var table = Table(

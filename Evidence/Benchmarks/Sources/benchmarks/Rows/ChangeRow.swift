@@ -66,9 +66,6 @@ enum ChangeRow {
                     title,
                     .atLeast(20)
                 ),
-            ],
-            charts: [
-                BarChart("performance-change.svg", "Time until another process sees a change", table, columns: [title])
             ]
         )
     }

@@ -13,7 +13,7 @@ enum GetRow {
         let memory = Ours.inMemory(samples)
         let file = try Ours.inFile(try bench.place.folder(), samples)
         let peers = try bench.filled(
-            [.userDefaultsUnsaved, .sqlite, .lmdb, .mmkv, .mmkvShared, .dconfQueued, .keyFile],
+            [.userDefaultsUnsaved, .sqlite, .lmdb, .mmkv, .mmkvShared, .dconfQueued],
             samples
         )
         let limits = Limits(dictionary: try MutexDictionary(samples))
@@ -32,25 +32,7 @@ enum GetRow {
             bench.shortEffort,
             contenders(bench, .integer, Samples.unset, [memory, file], peers, limits)
         )
-        let once = try decodedOnce(bench, samples, memory)
-        return Outcome(
-            tables: [table, once],
-            aims: aims(table, once),
-            charts: [
-                BarChart(
-                    "performance-get.svg",
-                    "Time of one read of an Int, 1,000 names stored",
-                    table,
-                    columns: [Kind.integer.rawValue]
-                ),
-                BarChart(
-                    "performance-get-decoded.svg",
-                    "Time of one read, 1,000 names stored",
-                    table,
-                    columns: [Kind.text.rawValue, Kind.record.rawValue]
-                ),
-            ]
-        )
+        return Outcome(tables: [table], aims: aims(table))
     }
 
     private struct Limits {
@@ -93,26 +75,7 @@ enum GetRow {
         ]
     }
 
-    private static let column = "read again and again"
-
-    /// Compares a struct with a string in one race: figures that are measured one after the other are subject to
-    /// different loads.
-    private static func decodedOnce(_ bench: Bench, _ samples: Samples, _ store: PreferenceStore) throws -> Table {
-        var table = Table("Get of a struct and of a string", note: "Measured in turn, in memory.")
-        let contenders = [Kind.text, .record].map { kind in
-            let name = samples.names(kind, most: 1)[0]
-            return Contender.timed(
-                kind.rawValue,
-                .ours,
-                length: bench.shortEffort.length,
-                Ours.reading(kind, name, store)
-            )
-        }
-        try table.add(column, bench.shortEffort, contenders)
-        return table
-    }
-
-    private static func aims(_ table: Table, _ once: Table) -> [Aim?] {
+    private static func aims(_ table: Table) -> [Aim?] {
         let columns = [Kind.boolean.rawValue, Kind.integer.rawValue, Kind.text.rawValue, absent]
         return columns.flatMap { column in
             [
@@ -141,15 +104,6 @@ enum GetRow {
                     .atMost(1)
                 ),
             ]
-        } + [
-            once.aim(
-                "get, \(Kind.record.rawValue)",
-                "as fast as String (within a fifth)",
-                Kind.record.rawValue,
-                comparedTo: Kind.text.rawValue,
-                column,
-                .atMost(1.2)
-            )
-        ]
+        }
     }
 }

@@ -6,10 +6,8 @@ import Preferences
 enum OpeningRow {
     private static let bare = "read the whole file"
     private static let withFoundation = "Preference, in a program that has Foundation"
-    private static let kinds = [
-        PeerKind.userDefaults, .sqlite, .lmdb, .mmkv, .mmkvShared, .dconf, .keyFile, .json, .propertyList,
-    ]
-    private static let kindsForMost = [PeerKind.sqlite, .lmdb, .mmkv, .mmkvShared, .keyFile, .json]
+    private static let kinds = [PeerKind.userDefaults, .sqlite, .lmdb, .mmkv, .mmkvShared, .dconf, .json]
+    private static let kindsForMost = [PeerKind.sqlite, .lmdb, .mmkv, .mmkvShared, .json]
 
     static func measure(_ bench: Bench) throws -> Outcome {
         var table = Table(
@@ -44,13 +42,7 @@ enum OpeningRow {
             contenders.append(contender(bare, .limit, samples) { try Child(role: role.name, bare, folder, $0) })
             try table.add(title, bench.effort, contenders)
         }
-        let chart = BarChart(
-            "performance-open.svg",
-            "Open and first value in a fresh process",
-            table,
-            columns: bench.sizes.map(title)
-        )
-        return Outcome(tables: [table], aims: aims(table), charts: [chart])
+        return Outcome(tables: [table], aims: aims(table))
     }
 
     private static func title(_ count: Int) -> String { "\(Unit.count.text(Double(count))) names" }

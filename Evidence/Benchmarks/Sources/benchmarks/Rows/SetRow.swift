@@ -4,9 +4,7 @@ import Preferences
 /// Sets of some names in turn, in memory and in a way that survives the death of the process.
 enum SetRow {
     private static let memoryPeers = [PeerKind.userDefaultsUnsaved, .dconfQueued]
-    private static let filePeers = [
-        PeerKind.userDefaults, .sqlite, .lmdb, .mmkv, .mmkvShared, .dconf, .keyFile, .json, .propertyList,
-    ]
+    private static let filePeers = [PeerKind.userDefaults, .sqlite, .lmdb, .mmkv, .mmkvShared, .dconf, .json]
 
     /// The least that a set in a shared file requires, in a folder that is watched as the store's is.
     private static let bareSet = "flock, statx, write, lseek, unlock, watched"
@@ -21,15 +19,7 @@ enum SetRow {
         }
         let kinds = Kind.allCases.filter { $0 != .integer }
         for kind in kinds { try add(kind.rawValue, bench, kind, Samples(count: 1000), &memory, &file) }
-        let flat = try flatness(bench)
-        let charted = bench.sizes.map(title)
-        return Outcome(
-            tables: [memory, file, flat],
-            aims: aims(file, flat),
-            charts: [
-                BarChart("performance-set.svg", "Time of one set that survives kill -9", file, columns: charted)
-            ]
-        )
+        return Outcome(tables: [memory, file], aims: aims(file))
     }
 
     static func title(_ count: Int) -> String { "Int, \(Unit.count.text(Double(count))) names" }
@@ -104,46 +94,8 @@ enum SetRow {
         }
     }
 
-    private static let fewest = 100
-    private static let most = 10_000
-
-    private static func line(_ ours: String, _ count: Int) -> String {
-        "\(ours), \(Unit.count.text(Double(count))) names"
-    }
-
-    /// Compares few names with many in one race: figures that are measured one after the other are subject to different
-    /// loads.
-    private static func flatness(_ bench: Bench) throws -> Table {
-        var table = Table("Set, by how many names are stored", note: "Measured in turn.")
-        let contenders = try [fewest, most].flatMap { count in
-            let samples = Samples(count: count)
-            let names = samples.names(.integer, most: Turn.names)
-            let stores = [Ours.inMemory(samples), try Ours.inFile(try bench.place.folder(), samples)]
-            return zip([Ours.memory, Ours.file], stores).map { name, store in
-                Contender.timed(
-                    line(name, count),
-                    .ours,
-                    length: bench.effort.length,
-                    Ours.setting(.integer, names, store)
-                )
-            }
-        }
-        try table.add(Kind.integer.rawValue, bench.effort, contenders)
-        return table
-    }
-
-    private static func aims(_ file: Table, _ flat: Table) -> [Aim?] {
+    private static func aims(_ file: Table) -> [Aim?] {
         let thousand = title(1000)
-        func isFlat(_ line: String) -> Aim? {
-            flat.aim(
-                "set: \(line)",
-                "flat from 100 to 10,000 names (within a fifth)",
-                Self.line(line, most),
-                comparedTo: Self.line(line, fewest),
-                Kind.integer.rawValue,
-                .atMost(1.2)
-            )
-        }
         func isFaster(_ text: String, than peer: PeerKind, _ factor: Double) -> Aim? {
             file.aim("set in a file", text, Ours.file, comparedTo: peer.name, thousand, .atLeast(factor))
         }
@@ -159,8 +111,6 @@ enum SetRow {
                 thousand,
                 .atMost(1.6)
             ),
-            isFlat(Ours.memory),
-            isFlat(Ours.file),
         ]
     }
 }

@@ -6,7 +6,7 @@ import Preferences
 enum WritersRow {
     private static let bare = "flock, write, unlock"
     private static let title = "2 processes"
-    private static let kinds = [PeerKind.sqlite, .lmdb, .mmkvShared, .userDefaults, .keyFile, .json]
+    private static let kinds = [PeerKind.sqlite, .lmdb, .mmkvShared, .userDefaults, .json]
     private static let namesEach = 100
 
     static func measure(_ bench: Bench) throws -> Outcome {

@@ -29,24 +29,6 @@ struct KeychainStoreTests {
         #expect(device.items.isEmpty)
     }
 
-    @Test
-    func lockedKeychainGivesTheDefaultAndReportsAndIsReadOnceItIsUnlocked() async throws {
-        device.change {
-            $0.insert("apiToken", "stored")
-            $0.lock = .beforeFirstUnlock
-        }
-        let store = makeStore()
-        let issues = Log<PreferenceError>()
-        store.issueHandler = { issues.append($0) }
-        let token = Preference<String?>("apiToken", default: nil, in: store)
-        #expect(token.value == nil)
-        #expect(issues.all.contains { $0.code == .unavailable })
-        await #expect(throws: PreferenceError.self) { try await token.write("new") }
-        device.change { $0.lock = .unlocked }
-        try await store.load()
-        #expect(token.value == "stored")
-    }
-
     @Test(
         .timeLimit(.minutes(1)),
         arguments: [DataProtection.unlocked, NotificationObserver.becameActive[0]].map(\.rawValue)

@@ -113,10 +113,10 @@ struct BindingTests {
         #expect(!binding().isEqual(to: binding()))
     }
 
-    @Test(arguments: PropertyUpdating.allCases)
-    func childWithABindingIsEvaluatedOnlyIfItsValueChanges(_ updating: PropertyUpdating) {
+    @Test
+    func childWithABindingIsEvaluatedOnlyIfItsValueChanges() {
         let view = Counting(store)
-        let host = Host(view, updating)
+        let host = Host(view)
         view.count.value += 1
         host.update()
         #expect(host.texts == ["1"])
@@ -144,10 +144,10 @@ struct BindingTests {
         #expect(host.bodies == ["Counting": 3, "Field": 2])
     }
 
-    @Test(arguments: PropertyUpdating.allCases)
-    func viewWithAPreferenceOfItsOwnIsEvaluatedOnlyIfItsValueChanges(_ updating: PropertyUpdating) {
+    @Test
+    func viewWithAPreferenceOfItsOwnIsEvaluatedOnlyIfItsValueChanges() {
         let count = Preference("count", default: 0, in: store)
-        let host = Host(Rows(count: count, store: store), updating)
+        let host = Host(Rows(count: count, store: store))
         count.value += 1
         host.update()
         #expect(host.texts == ["1", "Pitt"])
@@ -158,11 +158,11 @@ struct BindingTests {
         #expect(host.bodies == ["Rows": 2, "Row": 2])
     }
 
-    @Test(arguments: PropertyUpdating.allCases)
-    func rejectedSetIsOneBodyMoreAndShowsTheStoredValue(_ updating: PropertyUpdating) throws {
+    @Test
+    func rejectedSetIsOneBodyMoreAndShowsTheStoredValue() throws {
         let issues = Log<PreferenceError.Code>()
         store.issueHandler = { issues.append($0.code) }
-        let host = Host(Form(Preference("name", default: "Pitt", .length(1...5), in: store)), updating)
+        let host = Host(Form(Preference("name", default: "Pitt", .length(1...5), in: store)))
         host.enter("A name that is too long", into: "Name")
         #expect(host.shown(in: "Name") == "A name that is too long")
         host.update()

@@ -11,10 +11,10 @@ struct ScreenTests {
     private let store = PreferenceStore.inMemory()
     private var preferences: AppPreferences { AppPreferences(in: store) }
 
-    @Test(arguments: PropertyUpdating.allCases)
-    func sidebarShowsAndSetsTheSelection(_ updating: PropertyUpdating) throws {
+    @Test
+    func sidebarShowsAndSetsTheSelection() throws {
         let preferences = preferences
-        let host = Host(MainScreen(preferences), updating)
+        let host = Host(MainScreen(preferences))
         #expect(host.texts == ["templates"])
         try #require(host.control("Sidebar", of: SidebarItem.self)).wrappedValue = .archive
         #expect(preferences.selectedItem == .archive)
@@ -30,10 +30,10 @@ struct ScreenTests {
         #expect(host.bodies == ["MainScreen": 3])
     }
 
-    @Test(arguments: PropertyUpdating.allCases)
-    func formSetsWhatItsControlsAreBoundTo(_ updating: PropertyUpdating) throws {
+    @Test
+    func formSetsWhatItsControlsAreBoundTo() throws {
         let preferences = preferences
-        let host = Host(SettingsScreen(preferences), updating)
+        let host = Host(SettingsScreen(preferences))
         try #require(host.control("Update", of: Bool.self)).wrappedValue = false
         host.update()
         try #require(host.control("Theme", of: Theme.self)).wrappedValue = .dark
@@ -50,18 +50,18 @@ struct ScreenTests {
         #expect(host.bodies == ["SettingsScreen": 4])
     }
 
-    @Test(arguments: PropertyUpdating.allCases)
-    func twoViewsOnOnePreferenceAreEachEvaluatedOnce(_ updating: PropertyUpdating) throws {
-        let host = Host(TwoViews(preferences: preferences), updating)
+    @Test
+    func twoViewsOnOnePreferenceAreEachEvaluatedOnce() throws {
+        let host = Host(TwoViews(preferences: preferences))
         try #require(host.control("Name", of: String.self)).wrappedValue = "Jo"
         host.update()
         #expect(host.texts == ["Jo"])
         #expect(host.bodies == ["TwoViews": 1, "NameLabel": 2, "NameField": 2])
     }
 
-    @Test(arguments: PropertyUpdating.allCases)
-    func transactionReachesWhatTheChangeUpdates(_ updating: PropertyUpdating) throws {
-        let host = Host(SettingsScreen(preferences), updating)
+    @Test
+    func transactionReachesWhatTheChangeUpdates() throws {
+        let host = Host(SettingsScreen(preferences))
         let theme = try #require(host.control("Theme", of: Theme.self))
         theme.wrappedValue = .light
         host.update()
@@ -71,7 +71,6 @@ struct ScreenTests {
         #expect(host.animations == [.default])
     }
 
-    // The environment's value is kept in the property itself, so only if properties are updated in place.
     @Test
     func everyFormOfDeclarationWorksAndFollowsTheEnvironmentsStore() throws {
         PreferenceStore.withIsolatedStores(["theme": "light", "count": 7]) {
@@ -91,11 +90,11 @@ struct ScreenTests {
         #expect(host.bodies == ["Declaring": 2])
     }
 
-    @Test(arguments: PropertyUpdating.allCases)
-    func viewThatIsCreatedAgainShowsItsNewPreference(_ updating: PropertyUpdating) {
+    @Test
+    func viewThatIsCreatedAgainShowsItsNewPreference() {
         let first = Preference("first", default: 1, in: store)
         let second = Preference("second", default: 2, in: store)
-        let host = Host(Chosen(first), updating)
+        let host = Host(Chosen(first))
         host.update(to: Chosen(second))
         #expect(host.texts == ["2"])
         first.value = 10
@@ -107,10 +106,10 @@ struct ScreenTests {
         #expect(host.bodies == ["Chosen": 3])
     }
 
-    @Test(arguments: PropertyUpdating.allCases)
-    func changeByAnotherThreadIsOneBodyMore(_ updating: PropertyUpdating) async {
+    @Test
+    func changeByAnotherThreadIsOneBodyMore() async {
         let preferences = preferences
-        let host = Host(MainScreen(preferences), updating)
+        let host = Host(MainScreen(preferences))
         await withCheckedContinuation { done in
             Thread.detachNewThread {
                 preferences.selectedItem = .archive
@@ -148,10 +147,10 @@ struct ScreenTests {
     }
 
     // A body installs its tracking when it returns, behind the change; the main actor repeats the notification.
-    @Test(arguments: PropertyUpdating.allCases, [false, true])
-    func bodyThatSetsItsOwnPreferenceShowsTheNewValue(_ updating: PropertyUpdating, setsFirst: Bool) async {
+    @Test(arguments: [false, true])
+    func bodyThatSetsItsOwnPreferenceShowsTheNewValue(setsFirst: Bool) async {
         let launches = Preference("launches", default: 0, in: store)
-        let host = Host(Launches(launches, setsFirst: setsFirst), updating)
+        let host = Host(Launches(launches, setsFirst: setsFirst))
         await Task.detached { await MainActor.run {} }.value
         host.update()
         #expect(launches.value == 1)
@@ -162,11 +161,11 @@ struct ScreenTests {
         #expect(host.bodies == ["Launches": 2])
     }
 
-    @Test(arguments: PropertyUpdating.allCases)
-    func changeByOtherCodeEvaluatesOneBody(_ updating: PropertyUpdating) {
+    @Test
+    func changeByOtherCodeEvaluatesOneBody() {
         let defaults = ObservableDefaults()
         let preferences = AppPreferences(in: defaults.store())
-        let host = Host(TwoViews(preferences: preferences), updating)
+        let host = Host(TwoViews(preferences: preferences))
         defaults.set("Jo", forKey: "user.name")
         host.update()
         #expect(host.texts == ["Jo"])
@@ -176,12 +175,12 @@ struct ScreenTests {
         #expect(host.bodies == ["TwoViews": 1, "NameLabel": 2, "NameField": 2])
     }
 
-    @Test(arguments: PropertyUpdating.allCases)
-    func storeEndsWithTheViewsThatShowIt(_ updating: PropertyUpdating) {
+    @Test
+    func storeEndsWithTheViewsThatShowIt() {
         let defaults = ObservableDefaults()
         do {
             let preferences = AppPreferences(in: defaults.store())
-            let host = Host(MainScreen(preferences), updating)
+            let host = Host(MainScreen(preferences))
             #expect(host.texts == ["templates"])
             #expect(defaults.watch.observerCount == 1)
         }

@@ -287,19 +287,6 @@ struct RegisteredDefaultsTests {
 
     // MARK: Other domains
 
-    /// Such as one of `/Library/Preferences`, for any user, or of `addSuite(named:)`.
-    @Test
-    func valueOfAnotherDomainIsNotSet() {
-        defaults.watch.show(7, below: name)
-        let preference = Preference(name, default: 0, in: store())
-        #expect(preference.value == 7)
-        #expect(!preference.isSet)
-        #expect(preference.source.name == "registered or global")
-        preference.value = 7
-        #expect(defaults.watch.writes == [name])
-        #expect(preference.isSet)
-    }
-
     @Test
     func valueThatOtherCodeRemovedUncoversTheRegisteredOne() {
         register(7)

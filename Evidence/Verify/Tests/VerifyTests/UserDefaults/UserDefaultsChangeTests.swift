@@ -103,19 +103,6 @@ struct UserDefaultsChangeTests {
     }
 
     @Test
-    func updateSeesLatestExternalValue() throws {
-        let preference = Preference("n", default: 0, in: defaults.store())
-        var runs = 0
-        try preference.update { value in
-            runs += 1
-            if runs == 1 { defaults.set(10, forKey: "n") }
-            value += 1
-        }
-        #expect(runs == 2)
-        #expect(preference.value == 11)
-    }
-
-    @Test
     func observersEndWithTheStore() {
         do {
             let store = defaults.store()

@@ -36,18 +36,6 @@ struct UserDefaultsInvalidationTests {
         observation.cancel()
     }
 
-    @Test
-    func observerIsNotifiedWithoutARead() throws {
-        let preference = Preference("a.b", default: 0, in: store)
-        let changes = Log<Int>()
-        let observation = preference.observe { changes.append($0.new) }
-        defaults.set(1, forKey: "a.b")
-        #expect(changes.all == [])
-        for job in jobs.all { job() }
-        #expect(changes.all == [1])
-        observation.cancel()
-    }
-
     /// A program without a main run loop is never notified of them.
     @Test(arguments: [
         "UIApplicationDidBecomeActiveNotification", "NSApplicationDidBecomeActiveNotification",

@@ -161,16 +161,6 @@ struct UserDefaultsRuleTests {
         observation.cancel()
     }
 
-    @Test(arguments: ["uncovered", "a.dotted.uncovered"])
-    func resetUncoversWhatIsRegistered(name: String) {
-        defaults.register(defaults: [name: 7])
-        let preference = Preference(name, default: 0, in: defaults.store { _, _ in })
-        preference.value = 5
-        preference.reset()
-        #expect(preference.value == 7)
-        #expect(!preference.isSet)
-    }
-
     @Test
     func observerFindsTheValueInUserDefaults() {
         let preference = Preference("n", default: 0, in: defaults.store())
@@ -339,14 +329,6 @@ struct UserDefaultsRuleTests {
     }
 
     @Test
-    func otherStoresKeepUrlsAsText() throws {
-        let store = PreferenceStore.inMemory()
-        let url = try #require(URL(string: "https://example.com"))
-        Preference("url", default: URL(fileURLWithPath: "/"), in: store).value = url
-        #expect(store["url"] == "https://example.com")
-    }
-
-    @Test
     func ownDomainAndTheOneOfAllProgramsAreNoSuites() throws {
         #expect(throws: PreferenceError.self) { try UserDefaultsSuite.check("com.me", ownDomain: "com.me") }
         #expect(throws: PreferenceError.self) {
@@ -364,18 +346,6 @@ struct UserDefaultsRuleTests {
         #expect(store.userDefaults === defaults)
         #expect(PreferenceStore.layered([.arguments([]), store]).userDefaults === defaults)
         #expect(PreferenceStore.inMemory().userDefaults == nil)
-    }
-
-    @Test
-    func argumentIsReadByTheDeclaredTypeAndNotListed() {
-        let store = PreferenceStore.layered([
-            PreferenceStore(.unlistedArguments(Source(ofArguments: ["-volume", "7", "-NSThing", "YES"]))),
-            defaults.store(),
-        ])
-        let volume = Preference("volume", default: 5, in: store)
-        #expect(volume.value == 7)
-        #expect(volume.source.name == "arguments")
-        #expect(store.names.isEmpty)
     }
 }
 
