@@ -19,6 +19,8 @@ package class PreferenceCell: @unchecked Sendable {  // atomics, and what the pu
     @usableFromInline final let stamp = Atomic<UInt64>(stale)
     @usableFromInline final let low = Atomic<UInt64>(0)
     @usableFromInline final let high = Atomic<UInt64>(0)
+    /// A composite value's form of which the declarations understand every part, so that setting another one merges nothing.
+    final let understood = Lock<PropertyListValue?>(nil)
     /// The declarations that use the cell; guarded by the publish lock, as `key` and `next`.
     @exclusivity(unchecked) final var users = 1
     @exclusivity(unchecked) final var key: CellKey?

@@ -108,33 +108,37 @@ extension Preference {
     /// - Parameter decoded: What observers of the batch have decoded, if there are several.
     // Passed to a closure, as the type of a generic result would be looked up at each call.
     func change(of entry: ChangeEntry, _ decoded: DecodedChanges? = nil, _ body: (_ old: Value, _ new: Value) -> Void) {
-        let cell = ObjectIdentifier(declaration.slot)
-        let change: ChangedValues<Value>?
-        if let known = decoded?.change(for: cell) {
-            change = unsafeDowncast(known, to: DecodedChange<Value>.self).values
-        } else {
-            change = decode(entry)
-            decoded?.append(DecodedChange(change, of: cell))
+        if let known = decoded?.change(for: ObjectIdentifier(declaration.slot)) {
+            let change = unsafeDowncast(known, to: DecodedChange<Value>.self)
+            if change.isChange { pass(change.old, change.new, to: body) }
+            return
         }
-        guard let change else { return }
-        let (old, new) = (change.old ?? defaultValue, change.new ?? defaultValue)
-        if !declaration.areSame(old, new) { body(old, new) }
+        var old: Value?
+        var new: Value?
+        let isChange = decode(entry, &old, &new)
+        decoded?.append(DecodedChange(isChange, old, new, of: ObjectIdentifier(declaration.slot)))
+        if isChange { pass(old, new, to: body) }
     }
 
-    /// Returns the values before and after a change, nil where the default is shown; nil if the same is read before and after.
-    @inline(__always)
-    private func decode(_ entry: ChangeEntry) -> ChangedValues<Value>? {
-        let (new, usedNew) = reading(of: entry.new)
+    /// Decodes the values before and after a change, nil where the default is shown; returns false if the same is read before and after.
+    private func decode(_ entry: ChangeEntry, _ old: inout Value?, _ new: inout Value?) -> Bool {
+        var (before, after) = (ReadOutcome(), ReadOutcome())
+        new = declaration.read(entry.new, &after)
+        declaration.report(after)
         // Most often the stronger layer's value stays.
-        if let usedNew, let first = entry.old.first, usedNew == entry.new.first, haveSameForm(first, usedNew) {
-            return nil
+        if after.index == 0, let first = entry.old.first, haveSameForm(first, entry.new[0]) { return false }
+        old = declaration.read(entry.old, &before, isReporting: false)
+        switch (before.used(in: entry.old), after.used(in: entry.new)) {
+        case (nil, nil): return false
+        case (let before?, let after?): return !haveSameForm(before, after)
+        default: return true
         }
-        let (old, usedOld) = reading(of: entry.old, isReporting: false)
-        switch (usedOld, usedNew) {
-        case (nil, nil): return nil
-        case (let usedOld?, let usedNew?) where haveSameForm(usedOld, usedNew): return nil
-        default: return ChangedValues(old: old, new: new)
-        }
+    }
+
+    private func pass(_ old: Value?, _ new: Value?, to body: (_ old: Value, _ new: Value) -> Void) {
+        let before = old ?? defaultValue
+        let after = new ?? defaultValue
+        if !declaration.areSame(before, after) { body(before, after) }
     }
 
     /// Returns whether two candidates are read as the same value.
@@ -143,30 +147,23 @@ extension Preference {
     }
 
     /// Returns the value that the candidates give, or the default.
-    func value(of candidates: [Candidate]) -> Value { reading(of: candidates).value ?? defaultValue }
-
-    @inline(__always)
-    private func reading(of candidates: [Candidate], isReporting: Bool = true) -> (value: Value?, Candidate?) {
-        let (value, used, problems, parts) = declaration.read(candidates, isReporting: isReporting)
-        if isReporting {
-            declaration.report(problems)
-            declaration.report(parts)
-        }
-        return (value, used)
+    func value(of candidates: [Candidate]) -> Value {
+        var outcome = ReadOutcome()
+        let value = declaration.read(candidates, &outcome)
+        declaration.report(outcome)
+        return value ?? defaultValue
     }
 }
 
 /// The values of a preference before and after a change; nil where its default is shown.
-private struct ChangedValues<Value: Sendable>: Sendable {
+private final class DecodedChange<Value: Sendable>: AnyDecodedChange, @unchecked Sendable {  // as its superclass
+    /// Whether something else is read after it.
+    let isChange: Bool
     let old: Value?
     let new: Value?
-}
 
-private final class DecodedChange<Value: Sendable>: AnyDecodedChange, @unchecked Sendable {  // as its superclass
-    let values: ChangedValues<Value>?
-
-    init(_ values: ChangedValues<Value>?, of cell: ObjectIdentifier) {
-        self.values = values
+    init(_ isChange: Bool, _ old: Value?, _ new: Value?, of cell: ObjectIdentifier) {
+        (self.isChange, self.old, self.new) = (isChange, old, new)
         super.init(cell: cell)
     }
 }

@@ -154,12 +154,13 @@ extension Preference {
     private func readStrictly() throws(PreferenceError) -> Value? {
         let declaration = declaration.resolved
         let candidates = declaration.registered()
-        let (value, used, problems, _) = declaration.read(candidates)
+        var outcome = ReadOutcome()
+        let value = declaration.read(candidates, &outcome)
         // Another value may stand in a stronger layer that can't be read.
-        for layer in declaration.store.core.layers.prefix(used?.layer ?? .max) {
+        for layer in declaration.store.core.layers.prefix(outcome.used(in: candidates)?.layer ?? .max) {
             if let error = layer.source.openingError { throw error.named(name) }
         }
-        if used == nil, let problem = problems.first { throw problem.reason }
+        if let failure = outcome.failure { throw failure }
         return value
     }
 

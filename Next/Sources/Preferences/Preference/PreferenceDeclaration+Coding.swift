@@ -192,43 +192,44 @@ extension PreferenceDeclaration {
         return isSecret && member == nil ? error.redacted(as: Value.self) : error
     }
 
-    /// Returns the value of the first candidate that can be read, or nil if that is unset or none can be read; that candidate; the
-    /// problems of the candidates before it; and its parts that can't be read.
+    /// Returns the value of the first candidate that can be read, or nil if that is unset or none can be read.
     ///
-    /// - Parameter isReporting: Whether the use of a deprecated preference and of a former name is reported.
-    @inline(__always)
-    func read(
-        _ candidates: [Candidate],
-        isReporting: Bool = true
-    ) -> (value: Value?, used: Candidate?, problems: [UnreadableValue], parts: [UnreadableValue]) {
-        var problems: [(candidate: Candidate, error: PreferenceError)] = []
+    /// - Parameters:
+    ///   - outcome: Receives that candidate, and what can't be read.
+    ///   - isReporting: Whether the use of a deprecated preference and of a former name is reported.
+    // Not in a tuple: generic code looks up the type of one at each call, which took 700 instructions.
+    func read(_ candidates: [Candidate], _ outcome: inout ReadOutcome, isReporting: Bool = true) -> Value? {
         var parts: [EvolvingProblem] = []
         var value: Value?
-        // The closure doesn't return the value: the type of a generic result would be looked up at each call.
-        var used: Candidate?
-        for candidate in candidates {
+        for (index, candidate) in candidates.enumerated() {
             if !candidate.value.isUnset {
                 do throws(PreferenceError) { value = try decode(candidate, &parts) } catch {
-                    problems.append((candidate, error))
+                    outcome.problems.append(unreadable(candidate, because: error))
                 }
                 if value == nil { continue }
             }
-            used = candidate
+            outcome.index = index
             break
         }
-        if isReporting, let options, options.reportsUse, !candidates.isEmpty { reportOldUse(of: used, options) }
-        if problems.isEmpty, parts.isEmpty { return (value, used, [], []) }
-        let isSecret = isSecret
-        let outcome = used == nil ? "the default is used" : "the next layer's value is used"
-        return (
-            value,
-            used,
-            problems.map { UnreadableValue($0, of: node, because: $1, outcome, isSecret: isSecret) },
-            used.map { used in parts.map { unreadable($0, of: used, isSecret: isSecret) } } ?? []
-        )
+        if isReporting, let options, options.reportsUse, !candidates.isEmpty {
+            reportOldUse(of: outcome.used(in: candidates), options)
+        }
+        if !parts.isEmpty, let used = outcome.used(in: candidates) {
+            outcome.parts = parts.map { unreadable($0, of: used) }
+        }
+        if outcome.index == nil, !outcome.problems.isEmpty {
+            for index in outcome.problems.indices { outcome.problems[index].outcome = "the default is used" }
+        }
+        return value
     }
 
-    private func unreadable(_ part: EvolvingProblem, of candidate: Candidate, isSecret: Bool) -> UnreadableValue {
+    @inline(never)
+    private func unreadable(_ candidate: Candidate, because error: PreferenceError) -> UnreadableValue {
+        UnreadableValue(candidate, of: node, because: error, "the next layer's value is used", isSecret: isSecret)
+    }
+
+    private func unreadable(_ part: EvolvingProblem, of candidate: Candidate) -> UnreadableValue {
+        let isSecret = isSecret
         let error = part.error.of(name)
         let shown = isSecret ? error.redacted(as: Value.self) : error
         return UnreadableValue(candidate, of: node, because: shown, part.outcome, isSecret: isSecret)
@@ -238,8 +239,9 @@ extension PreferenceDeclaration {
     ///
     /// For callers that must not use the default in place of an unreadable value.
     package func readStrictly(_ candidates: [Candidate]) throws(PreferenceError) -> Value? {
-        let (value, used, problems, _) = read(candidates)
-        if used == nil, let problem = problems.first { throw problem.reason }
+        var outcome = ReadOutcome()
+        let value = read(candidates, &outcome)
+        if let failure = outcome.failure { throw failure }
         return value
     }
 

@@ -1,28 +1,24 @@
 // How a preference sets, writes and removes a value.
 
 extension PreferenceDeclaration {
-    /// Returns the form that a set stores whatever is stored; nil if it depends on that.
-    private func plainForm(of value: Value) throws(PreferenceError) -> PropertyListValue? {
-        guard member == nil else { return nil }
-        let new = try encode(value)
-        return dependsOnStored(new) ? nil : new
+    /// The changes that set a value of a member, or one whose form alone is known; in the turn, so what is stored can't change meanwhile.
+    private func changes(to value: Value, _ form: PropertyListValue?) throws(PreferenceError) -> [Change] {
+        let stored = own()
+        let merged = member == nil ? self.form(of: form, over: stored) : try encode(value, over: stored)
+        return store.core.changes(of: node, to: merged)
     }
 
-    /// The changes that set a value, in the turn; what is stored can't change meanwhile.
-    private func changes(to value: Value) throws(PreferenceError) -> [Change] {
-        store.core.changes(of: node, to: try encode(value, over: own()))
-    }
+    /// Whether a set of a form stores it whatever is stored.
+    private func isPlain(_ form: PropertyListValue?) -> Bool { member == nil && !dependsOnStored(form) }
 
     /// Sets a value for a property; throws what is to be reported.
     func set(_ value: Value) throws(PreferenceError) {
         if let store = store.isolated { return try bound(to: store).set(value) }
         let core = store.core
-        let error: PreferenceError?
-        if let form = try plainForm(of: value) {
-            error = core.set(core.changes(of: node, to: form))
-        } else {
-            error = core.set { try changes(to: value) }
-        }
+        let form = member == nil ? try encode(value) : nil
+        let error =
+            isPlain(form)
+            ? core.set(core.changes(of: node, to: form)) : core.set { try changes(to: value, form) }
         if let error { throw error }
         if core.base > 0 { reportHidden() }
     }
@@ -30,12 +26,12 @@ extension PreferenceDeclaration {
     /// Stores a value; waits while the store is in use.
     func write(_ value: Value) throws(PreferenceError) {
         let core = store.core
-        let form = try plainForm(of: value)
+        let form = member == nil ? try encode(value) : nil
         do {
-            if let form {
+            if isPlain(form) {
                 try core.write(core.changes(of: node, to: form))
             } else {
-                try core.change(until: core.deadline) { _ in try changes(to: value) }
+                try core.change(until: core.deadline) { _ in try changes(to: value, form) }
             }
         } catch {
             throw PreferenceError(.unavailable, from: error).named(name)
@@ -46,12 +42,12 @@ extension PreferenceDeclaration {
     /// Stores a value; the task is suspended when that has to wait.
     nonisolated(nonsending) func write(_ value: Value) async throws(PreferenceError) {
         let core = store.core
-        let form = try plainForm(of: value)
+        let form = member == nil ? try encode(value) : nil
         do {
-            if let form {
+            if isPlain(form) {
                 try await core.write(core.changes(of: node, to: form))
             } else {
-                try await core.change { try self.changes(to: value) }
+                try await core.change { try self.changes(to: value, form) }
             }
         } catch {
             throw PreferenceError(.unavailable, from: error).named(name)

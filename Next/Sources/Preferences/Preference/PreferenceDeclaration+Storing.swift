@@ -113,7 +113,10 @@ extension PreferenceDeclaration {
                 || core.layers.dropFirst(core.base + 1).contains { $0.source.openingError != nil }
             return isHiding ? .unset : nil
         }
-        guard dependsOnStored(new), !candidates.isEmpty else { return new }
+        guard dependsOnStored(new) else { return new }
+        // Usually the value of the last set is still stored, and then nothing needs to be merged.
+        let understood = slot.understood.withLock { exchange(&$0, with: new) }
+        guard let first = candidates.first, !isOwn(first) || first.value != understood else { return new }
         return merged(new, over: candidates, part: part)
     }
 

@@ -132,11 +132,11 @@ package final class PreferenceDeclaration<Value: Sendable>: Sendable {
         }
         while true {
             let (candidates, ticket) = store.core.read(node, slot)
-            let (value, used, problems, parts) = read(candidates)
-            let isFirst = used == candidates.first
+            var outcome = ReadOutcome()
+            let value = read(candidates, &outcome)
+            let isFirst = outcome.isFirst(of: candidates)
             guard store.core.fill(slot, value, of: node, ticket: ticket, isFirst: isFirst) else { continue }
-            if !parts.isEmpty { report(parts) }
-            if !problems.isEmpty { report(problems) }
+            report(outcome)
             return value
         }
     }
@@ -150,8 +150,11 @@ package final class PreferenceDeclaration<Value: Sendable>: Sendable {
         return core.publishing.withLock { node.candidates(from: core.readBase) }
     }
 
-    /// Reports stored values that can't be used, each once.
-    func report(_ problems: [UnreadableValue]) { for problem in problems { store.core.report(problem, of: node) } }
+    /// Reports stored values, and parts of the used one, that can't be read, each once.
+    func report(_ outcome: ReadOutcome) {
+        for problem in outcome.parts { store.core.report(problem, of: node) }
+        for problem in outcome.problems { store.core.report(problem, of: node) }
+    }
 
     /// Reports, once each, that a deprecated preference has a value, and that a person wrote the value under a former name.
     @inline(never)

@@ -1,10 +1,28 @@
+/// What reading the stored values of a preference has found beside the value.
+struct ReadOutcome {
+    /// The index of the candidate that is used; nil if none can be.
+    var index: Int?
+    /// The candidates before it, which can't be read.
+    var problems: [UnreadableValue] = []
+    /// What can't be read of it.
+    var parts: [UnreadableValue] = []
+
+    func used(in candidates: [Candidate]) -> Candidate? { index.map { candidates[$0] } }
+
+    /// Whether the strongest candidate is used, or there is none.
+    func isFirst(of candidates: [Candidate]) -> Bool { index == (candidates.isEmpty ? nil : 0) }
+
+    /// The error for callers that must not use the default in place of an unreadable value.
+    var failure: PreferenceError? { index == nil ? problems.first?.reason : nil }
+}
+
 /// A stored value that can't be read, or that the declaration doesn't allow.
 struct UnreadableValue {
     let candidate: Candidate
     private let node: Node
     private var cause: PreferenceError
     /// The replacement of the value, as a message says it.
-    private let outcome: String
+    var outcome: String
     private var isSecret: Bool
     let key: Key
 
