@@ -55,21 +55,6 @@ struct ShownChangesTests {
     }
 
     @Test
-    func equalValueOfAnotherLayerIsNoChange() async {
-        let (upper, lower) = (PreferenceStore.inMemory(), PreferenceStore.inMemory(["volume": 7]))
-        let volume = Preference("volume", default: 5, in: .layered([upper, lower]))
-        let seen = await changes(of: volume, String.init) {
-            upper["volume"] = 7
-            lower["volume"] = nil
-            lower["volume"] = 8
-            upper["volume"] = nil
-            lower["volume"] = nil
-            upper["volume"] = 5
-        }
-        same(seen, ["7 → 8", "8 → 5"])
-    }
-
-    @Test
     func valueThatCanNotBeUsedAndGivesWayToAnotherOneIsNoChange() async {
         let store = PreferenceStore.inMemory()
         store.issueHandler = { _ in }

@@ -173,39 +173,6 @@ struct EvolvingWriteTests {
         )
     }
 
-    @Test
-    func concurrentSetsOfDifferentMembersLoseNone() async {
-        let store = PreferenceStore.inMemory(["frame": ["future": 1]])
-        await withTaskGroup(of: Void.self) { group in
-            for index in 0..<4 {
-                group.addTask {
-                    for number in 0..<100 { store["other"] = .integer(Int64(number * index)) }
-                    for number in 1...50 { Preference("frame", default: Window(), in: store)[\.x].value = number }
-                }
-            }
-        }
-        #expect(store["frame"]?[member: "future"] == 1 && store["frame"]?[member: "x"] == 50)
-    }
-
-    /// Another program that adds a member after each set of this one.
-    @Test
-    func memberThatComesFromOutsideBetweenSetsIsKept() throws {
-        try withTemporaryFolder { folder in
-            let path = folder.appending(path: "a.jsonl").path
-            let store = PreferenceStore(backend: FileBackend(path: path, watcher: nil))
-            let other = PreferenceStore(backend: FileBackend(path: path, watcher: nil))
-            let window = Preference("frame", default: Window(), in: store)
-            for number in 1...4 {
-                window.value.x = number
-                var value = try #require(other["frame"])
-                value[member: "future \(number)"] = true
-                other["frame"] = value
-            }
-            window.value.x = 5
-            #expect((1...4).allSatisfy { store["frame"]?[member: "future \($0)"] == true } && window.value.x == 5)
-        }
-    }
-
     /// A member that comes between reading what is stored and storing: the encoding of what is stored adds it.
     @Test
     func memberThatComesDuringASetIsKept() {

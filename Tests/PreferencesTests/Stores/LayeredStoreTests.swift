@@ -34,14 +34,6 @@ struct LayeredStoreTests {
         name == "user" ? "store" : name
     }
 
-    @Test
-    func nothingStoredIsTheDefault() throws {
-        let volume = Preference("volume", default: 5, in: Layers().store)
-        same(volume.value, 5)
-        same(volume.source, .default)
-        #expect(!volume.isSet)
-    }
-
     /// The administrator's file may be read-only, or in a place where nothing can be synced.
     @Test
     func onlyTheWritableLayerIsSyncedAndOpenedForWriting() async throws {
@@ -214,23 +206,6 @@ struct LayeredStoreTests {
         same(volume.value, 4)
     }
 
-    @Test
-    func eachLayerAnswersOverThoseBelow() throws {
-        for (index, (name, _)) in Layers().all.enumerated() {
-            for (below, (other, _)) in Layers().all.enumerated() {
-                let layers = Layers()
-                let volume = Preference("volume", default: 0, in: layers.store)
-                try set(1, for: "volume", in: layers.all[below].1)
-                same(volume.value, 1)
-                same(volume.source.name, source(other))
-                try set(2, for: "volume", in: layers.all[index].1)
-                same(volume.value, index <= below ? 2 : 1, "\(name) over \(other)")
-                try set(nil, for: "volume", in: layers.all[index].1)
-                same(volume.value, index == below ? 0 : 1, "\(other) is uncovered")
-            }
-        }
-    }
-
     /// All five layers, alone and in pairs; the managed one is listed third.
     @Test
     func layersAnswerInTheirOrder() throws {
@@ -253,22 +228,6 @@ struct LayeredStoreTests {
     }
 
     @Test
-    func uncoveredValueNotifies() throws {
-        let layers = Layers()
-        let volume = Preference("volume", default: 0, in: layers.store)
-        try set(1, for: "volume", in: layers.system)
-        try set(2, for: "volume", in: layers.user)
-        let seen = Recorder<[Int]>()
-        let observation = volume.observe { seen.record([$0.old, $0.new]) }
-        try set(nil, for: "volume", in: layers.user)
-        try set(9, for: "volume", in: layers.managed)
-        try set(8, for: "volume", in: layers.system)
-        try set(nil, for: "volume", in: layers.managed)
-        same(seen.elements, [[2, 1], [1, 9], [9, 8]])
-        withExtendedLifetime(observation) {}
-    }
-
-    @Test
     func managedValueCannotBeChanged() throws {
         let layers = Layers()
         try set(9, for: "volume", in: layers.managed)
@@ -282,18 +241,6 @@ struct LayeredStoreTests {
         same(issues.elements.map(\.code), [.managed])
         same(volume.value, 9)
         #expect(layers.user.names.isEmpty)
-    }
-
-    @Test
-    func updateReadsThroughTheLayersAndWritesToTheWritable() throws {
-        let layers = Layers()
-        try set(10, for: "volume", in: layers.system)
-        let volume = Preference("volume", default: 0, in: layers.store)
-        try volume.update { $0 += 1 }
-        same(layers.user["volume"], 11)
-        same(layers.system["volume"], 10)
-        volume.reset()
-        same(volume.value, 10)
     }
 
     @Test

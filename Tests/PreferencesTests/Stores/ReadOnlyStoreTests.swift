@@ -26,34 +26,6 @@ struct ReadOnlyStoreTests {
         ])
     }
 
-    @Test(arguments: StoreKind.allCases)
-    func hostAnswersBeforeTheGroupAndThatBeforeTheFleet(kind: StoreKind) throws {
-        try kind.withStore { store in
-            let fleet = Fleet(in: Self.layered(over: store))
-            let seen = Lock<[Int]>([])
-            let observation = fleet.$rateLimit.observe { change in seen.withLock { $0.append(change.new) } }
-            same(fleet.$rateLimit.source, .default)
-            store["rateLimit"] = 1
-            #expect(fleet.rateLimit == 1 && fleet.$rateLimit.source == .store)
-            store["group.eu.rateLimit"] = 2
-            #expect(fleet.rateLimit == 2 && fleet.$rateLimit.source.name == "group")
-            store["host.web-3.rateLimit"] = 3
-            #expect(fleet.rateLimit == 3 && fleet.$rateLimit.source.name == "host")
-            // Values of another host and group, and values that are hidden.
-            store["host.web-4.rateLimit"] = 9
-            store["group.us.rateLimit"] = 9
-            store["group.eu.rateLimit"] = 4
-            store["rateLimit"] = 5
-            same(fleet.rateLimit, 3)
-            store["host.web-3.rateLimit"] = nil
-            same(fleet.rateLimit, 4)
-            store["group.eu.rateLimit"] = nil
-            same(fleet.rateLimit, 5)
-            same(seen.withLock { $0 }, [1, 2, 3, 4, 5])
-            observation.cancel()
-        }
-    }
-
     @Test
     func programsOwnWritesGoToTheFleet() throws {
         let store = PreferenceStore.inMemory(["group.eu.rateLimit": 2])

@@ -119,16 +119,6 @@ struct RecoveryTests {
         try same(volume.read(), 3)
     }
 
-    @Test
-    func resetsAreKept() {
-        volume.reset()
-        store.reset(launches, Preference("theme", default: "", in: store))
-        same(base.load(host: .none).count, 3)
-        backend.failNext(.load, count: 0)
-        #expect(throws: Never.self) { try store.load() }
-        #expect(base.load(host: .none).isEmpty)
-    }
-
     private struct Frame: Codable, Equatable {
         var x = 0
         var width = 100
@@ -193,18 +183,6 @@ struct RecoveryTests {
         backend.failNext(.load, count: 0)
         try store.load()
         same(base.load(host: .none)["frame"], ["x": 3, "width": 7, "isZoomed": true])
-    }
-
-    /// A value that was removed in between has nothing to be merged with.
-    @Test
-    func valueThatIsSetAfterItsRemovalReplacesTheStoredOne() throws {
-        _ = try base.apply(["frame": ["x": 3, "width": 300, "isZoomed": true]], if: .none)
-        let frame = Preference("frame", default: Frame(), in: store)
-        frame.reset()
-        frame.value.x = 7
-        backend.failNext(.load, count: 0)
-        try store.load()
-        same(base.load(host: .none)["frame"], ["x": 7, "width": 100])
     }
 
     @Test

@@ -102,35 +102,6 @@ struct ScopedStoreTests {
         }
     }
 
-    /// A value that an account doesn't set is read from the general settings.
-    @Test
-    func scopeIsALayerOverItsOwnStore() throws {
-        let store = PreferenceStore.inMemory(["theme": "light"])
-        let account = Account(in: .layered([store.scoped(prefix: "account.42."), store]))
-        let seen = Recorder<[String]>()
-        let observation = account.$theme.observe { seen.record([$0.old, $0.new]) }
-        same(account.theme, "light")
-        account.theme = "dark"
-        same(store.contents, ["theme": "light", "account.42.theme": "dark"])
-        store["theme"] = "blue"
-        account.$theme.reset()
-        try store.transaction { transaction in
-            transaction["theme"] = "red"
-            transaction["account.42.theme"] = "green"
-        }
-        same(account.theme, "green")
-        same(seen.elements, [["light", "dark"], ["dark", "blue"], ["blue", "green"]])
-        withExtendedLifetime(observation) {}
-    }
-
-    @Test
-    func scopesNest() {
-        let store = PreferenceStore.inMemory()
-        Account(in: store.scoped(prefix: "a.").scoped(prefix: "b.")).count = 1
-        same(store.names, ["a.b.count"])
-        same(store.scoped(prefix: "a.").names, ["b.count"])
-    }
-
     @Test
     func scopeOfALayeredStoreReadsTextBelowItsPrefix() throws {
         let user = PreferenceStore.inMemory()
@@ -230,17 +201,6 @@ struct ScopedStoreTests {
             same(PreferenceStore.standard["scoped-store-tests.count"], 5)
         }
         same(count.value, 0)
-    }
-
-    @Test
-    func anotherProcessesLineReachesTheScope() async throws {
-        let folder = try TemporaryFolder()
-        let store = try PreferenceStore.file(at: URL(filePath: folder.path("preferences.jsonl")))
-        let count = Preference("count", default: 0, in: store.scoped(prefix: "a."))
-        var updates = count.updates.makeAsyncIterator()
-        await same(updates.next(), 0)
-        try folder.write("{\"a.count\":3}\n", to: "preferences.jsonl")
-        await same(updates.next(), 3)
     }
 
     @Test
