@@ -128,25 +128,6 @@ struct HandWrittenFileTests {
         same(reports.elements.count, 1)
     }
 
-    @Test
-    func issueNamesTheFileThatDamagedLinesWereMovedTo() async throws {
-        try folder.write("{\"a\":1}\n!\n?\n", to: "preferences.jsonl")
-        let path = folder.path("preferences.jsonl")
-        let backend = backend()
-        _ = try load(backend)
-        same(reports.elements.count, 2)
-        try backend.compact()
-        await waitUntil { reports.elements.count == 3 }
-        same(
-            reports.elements.last?.message,
-            "the lines of \(path) that can't be read were moved to \(folder.path("preferences.damaged-1.jsonl")) "
-                + "when the file was compacted; correct them there and append them to the file, or leave them"
-        )
-        try same(folder.read("preferences.damaged-1.jsonl"), "!\n?\n")
-        try backend.compact()
-        same(reports.elements.count, 3)
-    }
-
     // MARK: Lines without an end, and files of another kind
 
     /// As by `echo >>` behind a last line that an editor has left without a newline.

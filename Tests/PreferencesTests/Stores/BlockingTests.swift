@@ -189,26 +189,4 @@ struct BlockingTests {
         }
         try await store.flush()
     }
-
-    @Test
-    func asyncFormsAreNotReported() async throws {
-        let store = PreferenceStore(backend: GateBackend(["volume": 3]))
-        let issues = issues(of: store)
-        let volume = Preference("volume", default: 5, in: store)
-        try await store.load()
-        same(volume.value, 3)
-        try await store.load()
-        try await volume.write(3)
-        try await AnyPreference(volume).write(nil)
-        try await AnyPreference(volume).write(4)
-        try await volume.update { $0 += 1 }
-        try await store.transaction { $0["a"] = 1 }
-        try await store.migrate(to: 1, steps: Self.steps)
-        try await store.flush()
-        let draft = store.draft()
-        draft.store["b"] = 2
-        try await draft.apply()
-        same(volume.value, 5, "an open store is read without waiting")
-        #expect(issues.elements.isEmpty)
-    }
 }

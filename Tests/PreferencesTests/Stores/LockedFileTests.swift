@@ -132,24 +132,4 @@ struct LockedFileTests {
         #expect(issues.elements.isEmpty)
         withExtendedLifetime(observations) {}
     }
-
-    @Test
-    func bodyIsNotRepeatedAfterTheDeadline() async throws {
-        let store = PreferenceStore(
-            backend: FileBackend(path: path, fileSystem: fileSystem, lockTimeout: .zero, watcher: nil)
-        )
-        let other = PreferenceStore(backend: FileBackend(path: path, watcher: nil))
-        let volume = Preference("volume", default: 0, in: store)
-        let runs = Counter()
-        func body(_ value: inout Int) throws {
-            try other.write(.integer(Int64(runs.next())), for: "volume")
-            value = -1
-        }
-        #expect(throws: PreferenceError.self) { try volume.update(body) }
-        same(runs.value, 1)
-        // A task may have waited for a thread, so its body runs a few times.
-        await expectError(.conflict) { try await volume.update(body) }
-        await expectError(.conflict) { try await store.transaction { try body(&$0[volume]) } }
-        same(runs.value, 1 + 2 * 16)
-    }
 }

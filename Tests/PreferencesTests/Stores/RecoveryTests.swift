@@ -175,17 +175,6 @@ struct RecoveryTests {
     }
 
     @Test
-    func memberIsKept() throws {
-        _ = try base.apply(["frame": ["x": 3, "width": 300, "isZoomed": true]], if: .none)
-        let frame = Preference("frame", default: Frame(), in: store)
-        frame[\.width].value = 7
-        same(frame.value, Frame(width: 7))
-        backend.failNext(.load, count: 0)
-        try store.load()
-        same(base.load(host: .none)["frame"], ["x": 3, "width": 7, "isZoomed": true])
-    }
-
-    @Test
     func whatCanNotBeStoredYetStaysKept() async throws {
         volume.value = 7
         backend.failNext(.load, count: 0)
