@@ -185,20 +185,6 @@ struct NamesInUseTests {
     }
 
     @Test
-    func namesInUseAreNotForgotten() {
-        let store = PreferenceStore.inMemory()
-        let declared = Preference("declared", default: 0, in: store)
-        let seen = Recorder<Int>()
-        let observation = Preference("observed", default: 0, in: store).observe { seen.record($0.new) }
-        same(declared.value, 0)
-        for number in 0..<20_000 { same(Preference("name \(number)", default: 0, in: store).value, 0) }
-        declared.value = 1
-        store["observed"] = 2
-        #expect(declared.value == 1 && seen.elements == [2])
-        withExtendedLifetime(observation) {}
-    }
-
-    @Test
     func cancelledObserversAmongManyAreTheOnesThatAreNotCalled() {
         let store = PreferenceStore.inMemory()
         let preference = Preference("volume", default: 0, in: store)

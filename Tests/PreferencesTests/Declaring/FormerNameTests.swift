@@ -254,16 +254,6 @@ struct FormerNameTests {
         #expect(runs == [3, 6] && store.contents == ["loudness": 8])
     }
 
-    @Test
-    func transactionReadsTheWeakerLayerAfterAReset() throws {
-        let player = Player(in: layered(["vol": 3], ["loudness": 4]))
-        try player.$volume.store.transaction { transaction in
-            transaction.reset(player.$volume)
-            same(transaction[player.$volume], 4)
-        }
-        same(player.volume, 4)
-    }
-
     // MARK: Managed values
 
     @Test

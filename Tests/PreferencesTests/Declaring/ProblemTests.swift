@@ -146,20 +146,6 @@ struct ProblemTests {
     }
 
     @Test
-    func unknownNamesOfTextLayersAreProblems() throws {
-        let store = PreferenceStore.layered([
-            .arguments(["--prot=80", "--other=1"]), .environment(["APP_MODUS": "x", "APP_SERVER": "b"], prefix: "APP"),
-            .inMemory(["host": "a", "unknown": 1]),
-        ])
-        let other = Preference("other", default: 0, in: store)
-        let problems = ServicePreferences(in: store).problems
-        same(problems.map(\.code), [.invalidName, .invalidName])
-        #expect(problems.map(\.message).joined().contains("did you mean \"port\"?"))
-        #expect(problems.map(\.message).joined().contains("APP_MODUS"))
-        same(other.value, 1)
-    }
-
-    @Test
     func unknownNamesOfHandWrittenFilesAreProblemsWithTheirLines() throws {
         try withTemporaryFolder { folder in
             let settings = folder.appending(path: "settings.json")

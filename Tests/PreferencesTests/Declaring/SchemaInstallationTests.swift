@@ -173,15 +173,6 @@ struct SchemaInstallationTests {
         try same(Set(properties().keys), ["volume", "muted"])
     }
 
-    @Test
-    func otherMembersOfTheFileAreKept() throws {
-        try SystemFileSystem().makeFolder(folder.path("app"))
-        try folder.write(#"{"title":"App","properties":{"other":{"type":"string"}}}"#, to: "app/" + Self.name)
-        try Sound(in: store).installSchema()
-        #expect(try folder.read("app/" + Self.name).contains(#""title":"App""#))
-        try same(Set(properties().keys), ["volume", "muted", "other"])
-    }
-
     /// Including JSON that has no meaning for the library, and null, which isn't a stored value.
     @Test
     func allOtherJSONIsKept() throws {

@@ -67,18 +67,6 @@ struct EvolvingWriteTests {
     }
 
     @Test
-    func memberThatCannotBeDecodedIsKeptWhenAnotherOfItsValueIsSet() {
-        let (store, _) = Evolving.recorded(["frame": ["x": "a", "y": "b"]])
-        let frame = Preference("frame", default: Window(), in: store)
-        frame[\.y].value = 0
-        #expect(store["frame"]?[member: "x"] == "a" && store["frame"]?[member: "y"] == 0)
-        frame[\.inner].value = Part()
-        #expect(
-            store["frame"]?[member: "x"] == "a" && store["frame"]?[member: "inner"] == ["scale": 1, "tool": "tree"]
-        )
-    }
-
-    @Test
     func memberThatIsRemovedIsRemoved() {
         let (store, _) = Evolving.recorded(["frame": ["x": 1, "note": "a", "future": 1]])
         let frame = Preference("frame", default: Window(), in: store)

@@ -290,18 +290,6 @@ struct MigrationTableTests {
         #expect(throws: Missing.self) { try store.migrate(to: 2, steps: steps) }
         same(backend.stored, ["colour": "red"])
     }
-
-    @Test
-    func typeChangeOfAFormerNameIsMigratedOnce() throws {
-        let store = PreferenceStore.inMemory(["vol": "7"])
-        let volume = Preference("volume", default: 5, .formerly("vol"), in: store)
-        let old = Preference("vol", default: "", in: store)
-        for _ in 0..<2 { volume.migrate(from: old) { Int($0) ?? 5 } }
-        #expect(store.contents == ["volume": 7] && volume.value == 7)
-        store["vol"] = "9"
-        volume.migrate(from: old) { Int($0) ?? 5 }
-        same(volume.value, 7)
-    }
 }
 
 /// A backend that lists only the names it was asked for, as user defaults do.

@@ -70,15 +70,9 @@ struct CredentialTests {
         #expect(Preference("apiToken", default: "", in: PreferenceStore.layered([store.readOnly()])).isSecret)
     }
 
-    @Test
-    func withoutTheVariableTheLayerIsEmpty() throws {
-        let store = PreferenceStore.credentials(inFolder: nil)
-        try store.load()
-        #expect(store.names.isEmpty)
-    }
-
-    @Test(arguments: ["", "relative"])
-    func folderThatIsNoAbsolutePathIsNone(_ folder: String) throws {
+    /// Without the variable there is none.
+    @Test(arguments: [nil, "", "relative"])
+    func folderThatIsNoAbsolutePathIsNone(_ folder: String?) throws {
         let store = PreferenceStore.credentials(inFolder: folder)
         try store.load()
         #expect(store.names.isEmpty)

@@ -81,7 +81,12 @@ struct LayeredStoreTests {
             #expect(volume.source.name == "managed" && volume.isManaged)
             let error = #expect(throws: PreferenceError.self) { try volume.write(1) }
             same(error?.code, .managed)
+            let issues = Recorder<PreferenceError>()
+            store.issueHandler = { issues.record($0) }
+            volume.value = 2
+            same(issues.elements.map(\.code), [.managed])
         }
+        #expect(layers.user.names.isEmpty)
         let theme = Preference("theme", default: "light", in: layers.store)
         #expect(theme.value == "dark" && !theme.isManaged)
         #expect(!Preference("volume", default: 5, in: layers.user).isManaged)
@@ -225,22 +230,6 @@ struct LayeredStoreTests {
                 same(volume.source.name, source(name))
             }
         }
-    }
-
-    @Test
-    func managedValueCannotBeChanged() throws {
-        let layers = Layers()
-        try set(9, for: "volume", in: layers.managed)
-        let volume = Preference("volume", default: 0, in: layers.store)
-        #expect(volume.source.isManaged)
-        let error = #expect(throws: PreferenceError.self) { try volume.write(1) }
-        same(error?.code, .managed)
-        let issues = Recorder<PreferenceError>()
-        layers.store.issueHandler = { issues.record($0) }
-        volume.value = 2
-        same(issues.elements.map(\.code), [.managed])
-        same(volume.value, 9)
-        #expect(layers.user.names.isEmpty)
     }
 
     @Test

@@ -288,20 +288,6 @@ struct SuspendingTests {
         #expect(backend.applied.isEmpty)
     }
 
-    struct Frame: Codable, Sendable {
-        var width = 1
-        var height = 2
-    }
-
-    @Test
-    func membersOfAValueAreWrittenIntoTheNewestValue() async throws {
-        let store = PreferenceStore(backend: GateBackend(["frame": ["width": 3, "height": 4]]))
-        let frame = Preference("frame", default: Frame(), in: store)
-        try await frame[\.width].write(5)
-        try await frame[\.height].update { $0 += 1 }
-        same(store["frame"], ["width": 5, "height": 5])
-    }
-
     /// Observers run on a thread of the library, and see the stores of the task's scope.
     @Test
     func observersSeeTheIsolatedStoresOfTheTask() async throws {
@@ -341,15 +327,6 @@ struct SuspendingTests {
         same(store["a"], 1)
         let error = #expect(throws: PreferenceError.self) { try Preference("b", default: "", in: store).read() }
         same(error?.code, .unreadable)
-    }
-
-    @Test
-    func loadOfAStoreWithoutATimeoutReadsItToo() async throws {
-        let store = PreferenceStore(backend: OutsideBackend(["count": 5], failingLoads: 1))
-        let count = Preference("count", default: 0, in: store)
-        await expectError(.unavailable) { try await count.store.load() }
-        try await count.store.load()
-        same(count.value, 5)
     }
 
     /// Returns a store that a thread is opening, whose backend waits at the gate for `load`.
