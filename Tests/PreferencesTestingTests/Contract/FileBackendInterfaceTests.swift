@@ -1,15 +1,10 @@
 import DurableFile
 import FileTestSupport
+import Foundation
 import Preferences
 import PreferencesTesting
 import TestSupport
 import Testing
-
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
 
 /// The interface of `FileBackend` for backends of other packages.
 struct FileBackendInterfaceTests {

@@ -1,14 +1,9 @@
+import Foundation
 import Observation
 import TestSupport
 import Testing
 
 @testable import Preferences
-
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
 
 /// The names under which a preference's value was stored before.
 struct FormerNameTests {

@@ -1,13 +1,8 @@
+import Foundation
 import TestSupport
 import Testing
 
 @testable import Preferences
-
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
 
 /// The options of a declaration, apart from rules and former names.
 struct OptionTests {

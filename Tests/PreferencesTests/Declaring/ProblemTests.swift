@@ -1,14 +1,9 @@
 import FileTestSupport
+import Foundation
 import TestSupport
 import Testing
 
 @testable import Preferences
-
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
 
 /// A configuration with each kind of preference that can have a problem.
 struct ServicePreferences: PreferenceGroup {

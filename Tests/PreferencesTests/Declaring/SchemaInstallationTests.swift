@@ -1,18 +1,13 @@
 import DurableFile
 import FaultTestSupport
 import FileTestSupport
+import Foundation
 import PreferencesInspection
 import TestSupport
 import Testing
 
 @testable import Preferences
 @testable import PreferencesSchema
-
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
 
 private struct Sound: PreferenceGroup {
     @Preference("volume", .range(0...10)) var volume = 5

@@ -1,15 +1,10 @@
 import FileTestSupport
+import Foundation
 import PreferencesSchema
 import TestSupport
 import Testing
 
 @testable import Preferences
-
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
 
 /// The text of a secret value, which must not be shown anywhere.
 private let planted = "hunter2-planted"

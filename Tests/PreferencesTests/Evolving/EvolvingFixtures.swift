@@ -1,10 +1,5 @@
-import Preferences
-
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
 import Foundation
-#endif
+import Preferences
 
 /// Types of values of two versions, and the stores that the tests of evolving values use.
 enum Evolving {

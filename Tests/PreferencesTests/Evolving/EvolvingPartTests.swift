@@ -1,13 +1,8 @@
+import Foundation
 import TestSupport
 import Testing
 
 @testable import Preferences
-
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
 
 // Values that open containers in themselves, or are stored in another coding's form.
 

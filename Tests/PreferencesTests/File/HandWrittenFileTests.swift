@@ -1,16 +1,11 @@
 import DurableFile
 import FileTestSupport
+import Foundation
 import PreferencesInspection
 import TestSupport
 import Testing
 
 @testable import Preferences
-
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
 
 /// Files as people write them: with comments, and as one object over several lines.
 struct HandWrittenFileTests {

@@ -1,12 +1,7 @@
 import FileTestSupport
+import Foundation
 
 @testable import Preferences
-
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
 
 /// A generator of stored values, the same for the same seed, most of them near an edge of their type.
 struct RandomStoredValues: RandomNumberGenerator {

@@ -1,14 +1,9 @@
 import DurableFile
 import FileTestSupport
+import Foundation
 import Testing
 
 @testable import Preferences
-
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
 
 /// Random interleavings of all that a store does, from many threads, judged by what each observer saw.
 struct InterleavingTests {

@@ -1,16 +1,11 @@
 import DurableFile
 import FileTestSupport
+import Foundation
 import PreferencesEditing
 import TestSupport
 import Testing
 
 @testable import Preferences
-
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
 
 /// The blocking forms of the calls that also have an `async` form: for `App.init()` and a synchronous `main`.
 @Suite(.timeLimit(.minutes(2)))

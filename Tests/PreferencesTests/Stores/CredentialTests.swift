@@ -1,14 +1,9 @@
 import FileTestSupport
+import Foundation
 import TestSupport
 import Testing
 
 @testable import Preferences
-
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
 
 /// The files that a service manager passes to a service as secrets.
 struct CredentialTests {

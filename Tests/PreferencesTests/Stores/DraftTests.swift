@@ -1,16 +1,11 @@
 import DurableFile
 import FileTestSupport
+import Foundation
 import PreferencesEditing
 import TestSupport
 import Testing
 
 @testable import Preferences
-
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
 
 struct DraftTests {
     struct Frame: Codable, Equatable {

@@ -1,16 +1,11 @@
 import DurableFile
 import FileTestSupport
+import Foundation
 import PreferencesTesting
 import TestSupport
 import Testing
 
 @testable import Preferences
-
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
 
 /// Values that are set while a store can't be opened, and external changes in between.
 struct KeptValueTests {

@@ -1,16 +1,11 @@
 import DurableFile
 import FileTestSupport
+import Foundation
 import PreferencesTesting
 import TestSupport
 import Testing
 
 @testable import Preferences
-
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
 
 /// A store keeps values that are set while its backend can't be opened.
 struct RecoveryTests {

@@ -1,15 +1,10 @@
 import DurableFile
 import FileTestSupport
+import Foundation
 import TestSupport
 import Testing
 
 @testable import Preferences
-
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
 
 /// Values that are restored to the last bit, from memory and from a reopened file.
 struct RoundTripTests {

@@ -1,15 +1,10 @@
 import DurableFile
 import FileTestSupport
+import Foundation
 import TestSupport
 import Testing
 
 @testable import Preferences
-
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
 
 private struct Account: PreferenceGroup {
     @Preference("theme") var theme = "system"

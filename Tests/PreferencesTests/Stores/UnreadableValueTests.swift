@@ -1,14 +1,9 @@
 import FileTestSupport
+import Foundation
 import TestSupport
 import Testing
 
 @testable import Preferences
-
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
 
 /// Stored values that can't be read: the default is used, the error says why, and the bytes are kept.
 struct UnreadableValueTests {

@@ -1,5 +1,6 @@
 import DurableFile
 import FileTestSupport
+import Foundation
 import Observation
 import PreferencesEditing
 import PreferencesValidation
@@ -7,12 +8,6 @@ import TestSupport
 import Testing
 
 @testable import Preferences
-
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
 
 struct ValidatedStoreTests {
     typealias Service = ServicePreferences

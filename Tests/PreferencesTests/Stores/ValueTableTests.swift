@@ -1,14 +1,9 @@
 import FileTestSupport
+import Foundation
 import TestSupport
 import Testing
 
 @testable import Preferences
-
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
 
 /// The table of a file's values, compared with a dictionary that receives the same changes.
 struct ValueTableTests {

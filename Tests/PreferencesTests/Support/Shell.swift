@@ -1,11 +1,6 @@
 import DurableFile
-import Testing
-
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
 import Foundation
-#endif
+import Testing
 
 /// Runs a script with `/bin/sh` in which `$1` is a program, with no variables but those given, and those of a sanitizer; returns what it
 /// prints.
