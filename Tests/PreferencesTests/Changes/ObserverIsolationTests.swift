@@ -184,8 +184,7 @@ struct ObserverIsolationTests {
     /// A set made in reaction to a change is delivered last; endless reactions end as a feedback loop.
     @Test @MainActor
     func answersOnTheMainActorEnd() {
-        let issues = Recorder<PreferenceError>()
-        volume.store.issueHandler = { issues.record($0) }
+        let issues = volume.store.recordIssues()
         let observation = volume.observe { [volume] in volume.value = $0.new + 1 }
         volume.value = 6
         same(issues.elements.map(\.code), [.feedbackLoop])
@@ -194,8 +193,7 @@ struct ObserverIsolationTests {
 
     @Test(arguments: [true, false]) @MainActor
     func answersBeforeASetEnd(includingCurrent: Bool) {
-        let issues = Recorder<PreferenceError>()
-        volume.store.issueHandler = { issues.record($0) }
+        let issues = volume.store.recordIssues()
         let observation = volume.observe(at: .willSet, includingCurrent: includingCurrent) { [volume] in
             volume.value = $0.new + 1
         }
@@ -233,8 +231,7 @@ struct ObserverIsolationTests {
 
     @Test
     func answersOfAnActorBeforeASetEnd() async {
-        let issues = Recorder<PreferenceError>()
-        volume.store.issueHandler = { issues.record($0) }
+        let issues = volume.store.recordIssues()
         let answerer = Answerer()
         await answerer.follow(volume)
         volume.value = 6

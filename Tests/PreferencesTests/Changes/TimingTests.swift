@@ -1,3 +1,4 @@
+import PreferencesTesting
 import TestSupport
 import Testing
 
@@ -7,7 +8,7 @@ import Testing
 struct TimingTests {
     @Test
     func externalChangeIsAnnouncedJustBeforeItIsNotified() {
-        let backend = OutsideBackend()
+        let backend = FaultInjectingBackend()
         let count = Preference("count", default: 0, in: PreferenceStore(backend: backend))
         let seen = Recorder<String>()
         let observations = [PreferenceTiming.didSet, .willSet].map { timing in
@@ -15,7 +16,7 @@ struct TimingTests {
                 seen.record("\(timing) \(new) \(origin)")
             }
         }
-        backend.changeOutside("count", to: 3)
+        backend.changeOutside(["count": 3])
         same(seen.elements, ["willSet 3 external", "didSet 3 external"])
         withExtendedLifetime(observations) {}
     }

@@ -1,5 +1,6 @@
 import Foundation
 import Observation
+import PreferencesTesting
 import TestSupport
 import Testing
 
@@ -50,9 +51,8 @@ struct FormerNameTests {
     func argumentsAndVariablesKnowThem() {
         let user = PreferenceStore.inMemory(["volume": 1])
         same(Player(in: .layered([.arguments(["--vol", "7"]), user])).volume, 7)
-        let issues = Recorder<PreferenceError>()
         let store = PreferenceStore.layered([.environment(["APP_LOUDNESS": "8"], prefix: "APP"), user])
-        store.issueHandler = { issues.record($0) }
+        let issues = store.recordIssues()
         let player = Player(in: store)
         for _ in 0..<3 {
             same(player.volume, 8)
@@ -71,9 +71,8 @@ struct FormerNameTests {
     func valueInAFileIsReportedOnceAndThatInMemoryNever() throws {
         try withTemporaryFolder { folder in
             let store = try PreferenceStore.file(at: folder.appending(path: "preferences.jsonl"))
-            let issues = Recorder<PreferenceError>()
             store["vol"] = 3
-            store.issueHandler = { issues.record($0) }
+            let issues = store.recordIssues()
             for _ in 0..<3 {
                 same(Player(in: store).volume, 3)
                 store.core.dropCachedValues()
@@ -95,8 +94,7 @@ struct FormerNameTests {
         try withTemporaryFolder { folder in
             let store = try PreferenceStore.file(at: folder.appending(path: "preferences.jsonl"))
             store["vol"] = "loud"
-            let issues = Recorder<PreferenceError>()
-            store.issueHandler = { issues.record($0) }
+            let issues = store.recordIssues()
             let player = Player(in: store)
             same(player.volume, 5)
             let unreadable = issues.elements.filter { $0.code == .unreadable }
@@ -145,9 +143,8 @@ struct FormerNameTests {
     func messageOfAScopeHasWholeNamesAndIsReportedOnce() throws {
         try withTemporaryFolder { folder in
             let store = try PreferenceStore.file(at: folder.appending(path: "preferences.jsonl"))
-            let issues = Recorder<PreferenceError>()
             store["a.vol"] = 3
-            store.issueHandler = { issues.record($0) }
+            let issues = store.recordIssues()
             for _ in 0..<3 { same(Player(in: store.scoped(prefix: "a.")).volume, 3) }
             #expect(issues.elements.count == 1 && issues.elements[0].name == "a.volume")
             #expect(issues.elements.allSatisfy { $0.message.contains("former name \"a.vol\"") })
@@ -253,7 +250,7 @@ struct FormerNameTests {
 
     @Test
     func policyUnderAFormerNameHolds() throws {
-        let managed = PreferenceStore(backend: OutsideBackend(["vol": 0]), isManaged: true)
+        let managed = PreferenceStore(backend: MemoryBackend(["vol": 0]), isManaged: true)
         let store = PreferenceStore.layered([managed, .inMemory(["volume": 9])])
         store.issueHandler = { _ in }
         let player = Player(in: store)
@@ -269,9 +266,8 @@ struct FormerNameTests {
 
     @Test
     func setBelowAFormerNameIsReportedAsHidden() {
-        let issues = Recorder<PreferenceError>()
         let store = PreferenceStore.layered([.arguments(["--vol", "7"]), .inMemory()])
-        store.issueHandler = { issues.record($0) }
+        let issues = store.recordIssues()
         Player(in: store).volume = 3
         same(issues.elements.map(\.code), [.hidden])
     }
@@ -357,7 +353,7 @@ struct FormerNameTests {
 
     @Test(arguments: [true, false])
     func migrationFromAFormerNameLeavesItOne(hasMapping: Bool) {
-        let managed = OutsideBackend([:])
+        let managed = FaultInjectingBackend()
         let user = PreferenceStore.inMemory()
         let store = PreferenceStore.layered([PreferenceStore(backend: managed, isManaged: true), user])
         store.issueHandler = { Issue.record($0) }
@@ -376,7 +372,7 @@ struct FormerNameTests {
             same(user.contents, ["volume": 5])
             player.reset()
         }
-        managed.changeOutside("vol", to: 0)
+        managed.changeOutside(["vol": 0])
         #expect(player.volume == 0 && player.$volume.isManaged)
     }
 

@@ -1,5 +1,6 @@
 import FileTestSupport
 import Foundation
+import PreferencesTesting
 import TestSupport
 import Testing
 
@@ -72,8 +73,7 @@ struct ProblemTests {
         let isText = ["arguments", "environment"].contains(layer)
         let value = isText ? .string(fault.text) : fault.value
         let store = try Self.store(layer, [fault.name: value], in: folder)
-        let reports = Recorder<PreferenceError>()
-        store.issueHandler = { reports.record($0) }
+        let reports = store.recordIssues()
         let group = ServicePreferences(in: store)
         let problems = group.problems
         same(problems.count, 1)
@@ -172,7 +172,8 @@ struct ProblemTests {
 
     @Test
     func layerThatCantBeReadIsAProblem() throws {
-        let backend = OutsideBackend(failingLoads: 10)
+        let backend = FaultInjectingBackend()
+        backend.failNext(.load, count: 10)
         let store = PreferenceStore.layered([.inMemory(["host": "a"]), PreferenceStore(backend: backend)])
         store.issueHandler = { _ in }
         same(ServicePreferences(in: store).problems.map(\.code), [.unavailable])

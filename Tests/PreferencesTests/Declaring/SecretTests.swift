@@ -261,9 +261,8 @@ private enum Fault: CaseIterable, Sendable {
         _ preference: Preference<Value>,
         setting bad: Value? = nil
     ) async -> [PreferenceError] {
-        let found = Recorder<PreferenceError>()
         let store = preference.store
-        store.issueHandler = { found.record($0) }
+        let found = store.recordIssues()
         func note(_ body: () throws -> Void) {
             do { try body() } catch { found.record(PreferenceError(.conflict, from: error)) }
         }
@@ -336,8 +335,7 @@ struct SecretErrorTests {
     func valueThatMovesToASecretIsNotShown(isSourceSecret: Bool) {
         let store = PreferenceStore.inMemory(["former": .string(planted)])
         let target = PreferenceStore(backend: MemoryBackend(), isSecret: !isSourceSecret)
-        let issues = Recorder<PreferenceError>()
-        target.issueHandler = { issues.record($0) }
+        let issues = target.recordIssues()
         let token = Preference("token", default: 0, in: target)
         token.migrate(from: Preference("former", default: 0, isSourceSecret ? .secret : .title(""), in: store))
         let text = Preference("former", default: "", .choices(["planted-too"]), in: store)
@@ -427,8 +425,7 @@ struct PlainTextSecretTests {
         let file = PreferenceStore(.system(Source(FileBackend(path: folder.path("system.jsonl"), isReadOnly: true))))
         let keyring = PreferenceStore(backend: MemoryBackend(), isSecret: true)
         for store in [.inMemory(), keyring, .layered([.environment([:], prefix: "P"), file, keyring])] {
-            let issues = Recorder<PreferenceError>()
-            store.issueHandler = { issues.record($0) }
+            let issues = store.recordIssues()
             let token = Preference("token", default: "", .secret, in: store)
             token.value = "a"
             #expect(token.value == "a" && issues.elements.isEmpty)

@@ -83,9 +83,8 @@ enum Evolving {
     }
 
     static func recorded(_ contents: [String: PropertyListValue]) -> (PreferenceStore, Recorder<PreferenceError>) {
-        let (store, issues) = (PreferenceStore.inMemory(contents), Recorder<PreferenceError>())
-        store.issueHandler = { issues.record($0) }
-        return (store, issues)
+        let store = PreferenceStore.inMemory(contents)
+        return (store, store.recordIssues())
     }
 }
 

@@ -1,5 +1,6 @@
 import Foundation
 import Preferences
+import PreferencesTesting
 import TestSupport
 import Testing
 
@@ -159,12 +160,12 @@ struct EvolvingWriteTests {
     /// A member that comes between reading what is stored and storing: the encoding of what is stored adds it.
     @Test
     func memberThatComesDuringASetIsKept() {
-        let backend = OutsideBackend(["value": ["x": 1, "first": 1]])
+        let backend = FaultInjectingBackend(["value": ["x": 1, "first": 1]])
         let store = PreferenceStore(backend: backend)
         let calls = Recorder<Int>()
         let coding = PreferenceCoding<Int>("meddling") { value in
             calls.record(value)
-            if calls.elements.count == 2 { backend.changeOutside("value", to: ["x": 1, "first": 1, "second": 2]) }
+            if calls.elements.count == 2 { backend.changeOutside(["value": ["x": 1, "first": 1, "second": 2]]) }
             return ["x": .integer(Int64(value))]
         } decode: {
             try $0[member: "x"].map { try Int(storedValue: $0) }

@@ -111,8 +111,7 @@ struct MigrationTableTests {
     @Test(arguments: kinds, rows)
     func stepsOfAProgram(kind: String, row: Row) throws {
         let (store, own) = Self.store(kind, row)
-        let reports = Recorder<PreferenceError>()
-        store.issueHandler = { reports.record($0) }
+        let reports = store.recordIssues()
         let player = Player(in: store)
         let steps = Self.steps(player)
         let isNewer = row.own["preferences.version"] == 4
@@ -200,8 +199,7 @@ struct MigrationTableTests {
     func undecodableValueStaysWhateverAFormerNameHas() throws {
         let own: [String: PropertyListValue] = ["volume": "x", "vol": 7]
         let store = PreferenceStore.inMemory(own)
-        let reports = Recorder<PreferenceError>()
-        store.issueHandler = { reports.record($0) }
+        let reports = store.recordIssues()
         let volume = Preference("volume", default: 5, .formerly("vol"), in: store)
         try store.migrate(
             to: 1,

@@ -1,6 +1,7 @@
 import DurableFile
 import FileTestSupport
 import Foundation
+import PreferencesTesting
 import Testing
 
 @testable import Preferences
@@ -78,8 +79,8 @@ struct InterleavingTests {
             case .memory:
                 return (.inMemory(), { _, _ in })
             case .outside:
-                let backend = OutsideBackend()
-                return (PreferenceStore(backend: backend), { backend.changeOutside($0, to: .integer(Int64($1))) })
+                let backend = FaultInjectingBackend()
+                return (PreferenceStore(backend: backend), { backend.changeOutside([$0: .integer(Int64($1))]) })
             case .file, .layered:
                 let store = try PreferenceStore.file(at: URL(filePath: folder.path("preferences.jsonl")))
                 let append: @Sendable (String, Int) -> Void = { name, value in

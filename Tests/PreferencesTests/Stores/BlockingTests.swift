@@ -30,8 +30,7 @@ struct BlockingTests {
 
     /// Returns the reports of a store.
     private func issues(of store: PreferenceStore) -> Recorder<PreferenceError> {
-        let issues = Recorder<PreferenceError>()
-        store.issueHandler = { issues.record($0) }
+        let issues = store.recordIssues()
         return issues
     }
 

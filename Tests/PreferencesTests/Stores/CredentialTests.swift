@@ -128,8 +128,7 @@ struct CredentialTests {
         same(reports.elements.first?.name, kind == "later" ? "second" : isMistake ? "apiToken" : nil)
         // Another store over the same file has no place for secrets.
         let plain = PreferenceStore.layered([file])
-        let others = Recorder<PreferenceError>()
-        plain.issueHandler = { others.record($0) }
+        let others = plain.recordIssues()
         _ = Preference("other", default: "", .secret, in: plain).value
         same(others.elements.map(\.code), [.misuse])
     }

@@ -2,6 +2,7 @@ import DurableFile
 import FileTestSupport
 import Foundation
 import PreferencesEditing
+import PreferencesTesting
 import TestSupport
 import Testing
 
@@ -135,7 +136,8 @@ struct DraftTests {
 
     @Test
     func applyThatFailsKeepsTheDraft() throws {
-        let backend = OutsideBackend(["volume": 1, "frame": ["x": 1, "later": 1]], failingLoads: 2)
+        let backend = FaultInjectingBackend(["volume": 1, "frame": ["x": 1, "later": 1]])
+        backend.failNext(.load, count: 2)
         let store = PreferenceStore(backend: backend)
         store.issueHandler = { _ in }
         let draft = store.draft()
@@ -274,10 +276,13 @@ struct DraftTests {
 
     @Test
     func draftIsRefreshedAndWritableAsItsStoreIs() throws {
-        let backend = OutsideBackend(["volume": 1])
-        let draft = PreferenceStore(backend: backend).draft()
+        let backend = FaultInjectingBackend(["volume": 1])
+        let store = PreferenceStore(backend: backend)
+        store.issueHandler = { _ in }
+        let draft = store.draft()
         #expect(Player(in: draft.store).volume == 1 && draft.store.isWritable)
-        backend.changeOutside("volume", to: 2, isTelling: false)
+        backend.failNext(.refresh)
+        backend.changeOutside(["volume": 2])
         try draft.store.load()
         same(Player(in: draft.store).volume, 2)
         #expect(!PreferenceStore.inMemory().readOnly().draft().store.isWritable)

@@ -84,8 +84,7 @@ struct KeptValueTests {
 
     private func store(over backend: any PreferenceBackend) -> (PreferenceStore, Recorder<PreferenceError>) {
         let store = PreferenceStore(backend: backend)
-        let issues = Recorder<PreferenceError>()
-        store.issueHandler = { issues.record($0) }
+        let issues = store.recordIssues()
         return (store, issues)
     }
 

@@ -81,8 +81,7 @@ struct LayeredStoreTests {
             #expect(volume.source.name == "managed" && volume.isManaged)
             let error = #expect(throws: PreferenceError.self) { try volume.write(1) }
             same(error?.code, .managed)
-            let issues = Recorder<PreferenceError>()
-            store.issueHandler = { issues.record($0) }
+            let issues = store.recordIssues()
             volume.value = 2
             same(issues.elements.map(\.code), [.managed])
         }
@@ -140,8 +139,7 @@ struct LayeredStoreTests {
         let path = folder.path("managed.jsonl")
         func issues(isReadOnly: Bool) throws -> [PreferenceError] {
             let store = PreferenceStore(backend: FileBackend(path: path, isReadOnly: isReadOnly, watcher: nil))
-            let issues = Recorder<PreferenceError>()
-            store.issueHandler = { issues.record($0) }
+            let issues = store.recordIssues()
             same(store["a"], 1)
             return issues.elements
         }
@@ -154,8 +152,7 @@ struct LayeredStoreTests {
     @Test
     func issueNamesTheLayerAlsoWhereAnObserverReadsFirst() throws {
         let layers = Layers(arguments: ["-volume", "loud"])
-        let issues = Recorder<PreferenceError>()
-        layers.store.issueHandler = { issues.record($0) }
+        let issues = layers.store.recordIssues()
         let volume = Preference("volume", default: 5, in: layers.store)
         let observation = volume.observe { _ in }
         try set(3, for: "volume", in: layers.user)
@@ -198,8 +195,7 @@ struct LayeredStoreTests {
     func textThatCannotBeReadIsAnIssueAndTheNextLayerAnswers() throws {
         let layers = Layers(arguments: ["-volume", "loud"])
         try set(3, for: "volume", in: layers.user)
-        let issues = Recorder<PreferenceError>()
-        layers.store.issueHandler = { issues.record($0) }
+        let issues = layers.store.recordIssues()
         let volume = Preference("volume", default: 5, in: layers.store)
         same(volume.value, 3)
         same(volume.value, 3)
@@ -235,8 +231,7 @@ struct LayeredStoreTests {
     @Test
     func hiddenSetIsStoredAndReportedOnce() throws {
         let layers = Layers(arguments: ["-volume", "9", "-speed", "fast"], environment: ["APP_SIZE": "1"])
-        let issues = Recorder<PreferenceError>()
-        layers.store.issueHandler = { issues.record($0) }
+        let issues = layers.store.recordIssues()
         let volume = Preference("volume", default: 5, in: layers.store)
         try volume.write(1)
         try volume.write(2)

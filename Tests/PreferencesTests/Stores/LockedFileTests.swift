@@ -87,16 +87,7 @@ struct LockedFileTests {
         fileSystem.startClock()
         let store = try lockedStore(waiting: .seconds(3600))
         let many = 64
-        let writers = (0..<many).map { index in
-            Task {
-                switch index % 4 {
-                case 0: try await Preference("\(index)", default: 0, in: store).write(1)
-                case 1: try await Preference("\(index)", default: 0, in: store).update { $0 += 1 }
-                case 2: try await store.transaction { $0["\(index)"] = 1 }
-                default: try await store.write(1, for: "\(index)")
-                }
-            }
-        }
+        let writers = startWriters(many, to: store)
         let calls = try #require(store.core.layers.waitingSource).state.withLock { $0.calls }
         await eventually { calls.count == many - 1 }
         await Task { for _ in 0..<1000 { await Task.yield() } }.value

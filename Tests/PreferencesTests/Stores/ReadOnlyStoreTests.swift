@@ -161,8 +161,7 @@ struct ReadOnlyStoreTests {
     @Test
     func errorNamesThePreference() throws {
         let store = PreferenceStore.layered([PreferenceStore.inMemory(["v": 3]).readOnly()])
-        let reports = Recorder<PreferenceError>()
-        store.issueHandler = { reports.record($0) }
+        let reports = store.recordIssues()
         let v = Preference("v", default: 5, in: store)
         let changes: [() throws -> Void] = [
             { try v.write(4) }, { try store.write(4, for: "v") }, { try v.update { $0 = 4 } },

@@ -211,8 +211,7 @@ struct RecoveryTests {
         try folder.write("in the way", to: "blocked")
         try folder.link("app", to: "blocked")
         let store = FileStores.store(at: folder.path("app/preferences.jsonl"))
-        let issues = Recorder<PreferenceError>()
-        store.issueHandler = { issues.record($0) }
+        let issues = store.recordIssues()
         let theme = Preference("theme", default: "none", in: store)
         let volume = Preference("volume", default: 5, in: store)
         same(theme.value, "none")

@@ -106,8 +106,7 @@ struct ScopedStoreTests {
         let account = Account(in: layers.scoped(prefix: "a."))
         #expect(account.count == 3 && account.theme == "dark")
         same(account.$count.source.name, "arguments")
-        let issues = Recorder<PreferenceError>()
-        layers.issueHandler = { issues.record($0) }
+        let issues = layers.recordIssues()
         account.count = 4
         #expect(account.count == 3 && user["a.count"] == 4)
         same(issues.elements.map(\.code), [.hidden])
@@ -139,8 +138,7 @@ struct ScopedStoreTests {
     func issuesOfAScopeHaveTheWholeNameAndComeOnce() throws {
         let backend = ReportingBackend(["a.count": "x", "b.count": 1])
         let store = PreferenceStore.layered([.arguments([]), PreferenceStore(backend: backend)])
-        let issues = Recorder<PreferenceError>()
-        store.issueHandler = { issues.record($0) }
+        let issues = store.recordIssues()
         let (a, b) = (Account(in: store.scoped(prefix: "a.")), Account(in: store.scoped(prefix: "b.")))
         #expect(a.count == 0 && b.count == 1)
         same(issues.elements.map(\.name), ["a.count"])
@@ -217,8 +215,7 @@ struct ScopedStoreTests {
         store.reset(a, b)
         await same(changes.next()?.names, ["a", "b"])
         same(store.names, ["c"])
-        let issues = Recorder<PreferenceError>()
-        store.issueHandler = { issues.record($0) }
+        let issues = store.recordIssues()
         store.reset(Preference("c", default: 0, in: store), Preference("d", default: 0, in: .inMemory()))
         same(issues.elements.map(\.code), [.wrongStore])
         same(store.names, ["c"])
@@ -234,8 +231,7 @@ struct ScopedStoreTests {
         try store.write("x", for: "b")
         same(store["b"], "x")
         let readOnly = PreferenceStore.layered([.arguments(["-a", "1"])])
-        let issues = Recorder<PreferenceError>()
-        readOnly.issueHandler = { issues.record($0) }
+        let issues = readOnly.recordIssues()
         #expect(throws: PreferenceError.self) { try readOnly.write(1, for: "a") }
         #expect(issues.elements.isEmpty)
         readOnly["a"] = 1

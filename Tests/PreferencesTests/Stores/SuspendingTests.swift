@@ -19,16 +19,7 @@ struct SuspendingTests {
     func tasksThatWaitForABackendHoldUpNoOtherTask() async throws {
         let backend = GateBackend(closed: [.apply])
         let store = PreferenceStore(backend: backend)
-        let writers = (0..<Self.many).map { index in
-            Task {
-                switch index % 4 {
-                case 0: try await Preference("\(index)", default: 0, in: store).write(1)
-                case 1: try await Preference("\(index)", default: 0, in: store).update { $0 += 1 }
-                case 2: try await store.transaction { $0["\(index)"] = 1 }
-                default: try await store.write(1, for: "\(index)")
-                }
-            }
-        }
+        let writers = startWriters(Self.many, to: store)
         await backend.reached(.apply)
         await eventually { waitingCalls(of: store) == Self.many - 1 }
         await Task { for _ in 0..<1000 { await Task.yield() } }.value
@@ -315,8 +306,7 @@ struct SuspendingTests {
         let store = PreferenceStore.layered([
             PreferenceStore(backend: upper, name: "upper", isReadOnly: true), PreferenceStore(backend: lower),
         ])
-        let issues = Recorder<PreferenceError>()
-        store.issueHandler = { issues.record($0) }
+        let issues = store.recordIssues()
         await expectError(.unavailable) { try await store.load() }
         upper.forbidBlocking()
         lower.forbidBlocking()

@@ -13,8 +13,7 @@ struct UnreadableValueTests {
     private func store(_ text: String) throws -> (PreferenceStore, Recorder<PreferenceError>) {
         try folder.write(text, to: "preferences.jsonl")
         let store = PreferenceStore(backend: FileBackend(path: folder.path("preferences.jsonl"), watcher: nil))
-        let issues = Recorder<PreferenceError>()
-        store.issueHandler = { issues.record($0) }
+        let issues = store.recordIssues()
         return (store, issues)
     }
 
@@ -101,8 +100,7 @@ struct UnreadableValueTests {
         let file = try PreferenceStore.file(at: URL(filePath: path))
         let kept = "and the stored value is kept"
         func messages(in store: PreferenceStore) throws -> [String] {
-            let issues = Recorder<PreferenceError>()
-            store.issueHandler = { issues.record($0) }
+            let issues = store.recordIssues()
             let volume = Preference("volume", default: 5, .check { $0 < 10 }, in: store)
             _ = volume.value
             if volume.source == .default {

@@ -10,7 +10,7 @@ struct ValueTableTests {
     @Test
     func randomLinesAndSetsAreThoseOfADictionary() throws {
         for seed in 0..<UInt64(rounds(300)) {
-            var random = RandomStoredValues(seed: seed)
+            var random = SeededGenerator(seed: seed)
             let table = Table()
             var values: [String: PropertyListValue] = [:]
             // Few names, so that most are set repeatedly, and some that can't have an entry.
@@ -68,7 +68,7 @@ struct ValueTableTests {
 
     @Test
     func differencesAreThoseOfTheValues() throws {
-        var random = RandomStoredValues(seed: 7)
+        var random = SeededGenerator(seed: 7)
         for _ in 0..<rounds(200) {
             let one = Table()
             let other = Table()

@@ -1,4 +1,5 @@
 import DurableFile
+import Preferences
 
 /// The elements that observers received, in order; any thread can add one.
 final class Recorder<Element: Sendable>: Sendable {
@@ -16,5 +17,14 @@ final class Recorder<Element: Sendable>: Sendable {
             defer { recorded = [] }
             return recorded
         }
+    }
+}
+
+extension PreferenceStore {
+    /// Replaces the issue handler by one that records the issues, and returns what it records.
+    func recordIssues() -> Recorder<PreferenceError> {
+        let issues = Recorder<PreferenceError>()
+        issueHandler = { issues.record($0) }
+        return issues
     }
 }
