@@ -171,12 +171,7 @@ struct ShownChangesTests {
     /// time before the test has ended.
     @MainActor
     private func signals<Value>(of preference: Preference<Value>, _ steps: [() -> Void]) -> [Bool] {
-        let signalled = Counter()
-        withObservationTracking {
-            _ = preference.value
-        } onChange: {
-            signalled.next()
-        }
+        let signalled = countSignals { _ = preference.value }
         return steps.map { step in
             let before = signalled.value
             step()
@@ -232,12 +227,7 @@ struct ShownChangesTests {
         for (index, read) in readings.enumerated() {
             let volume = Preference("volume", default: 5, in: .inMemory())
             _ = volume.value
-            let signalled = Counter()
-            withObservationTracking {
-                read(isKept ? volume : Preference("volume", default: 5, in: volume.store))
-            } onChange: {
-                signalled.next()
-            }
+            let signalled = countSignals { read(isKept ? volume : Preference("volume", default: 5, in: volume.store)) }
             volume.value = 5
             same(signalled.value, 1, "\(index)")
             _ = volume.value
@@ -253,12 +243,9 @@ struct ShownChangesTests {
         store.issueHandler = { _ in }
         let volume = Preference("volume", default: 5, in: store)
         for isSet in [true, false] {
-            let signalled = Counter()
-            withObservationTracking {
+            let signalled = countSignals {
                 _ = volume.value
                 same(volume.isSet, !isSet)
-            } onChange: {
-                signalled.next()
             }
             own["volume"] = isSet ? 6 : nil
             same(signalled.value, 1)

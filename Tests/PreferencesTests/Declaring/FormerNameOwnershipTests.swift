@@ -1,7 +1,6 @@
 import FileTestSupport
 import Observation
 import PreferencesSchema
-import Synchronization
 import TestSupport
 import Testing
 

@@ -2,7 +2,6 @@ import DurableFile
 import FaultTestSupport
 import FileTestSupport
 import Foundation
-import PreferencesInspection
 import TestSupport
 import Testing
 

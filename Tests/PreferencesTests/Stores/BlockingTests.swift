@@ -1,7 +1,6 @@
 import DurableFile
 import FileTestSupport
 import Foundation
-import PreferencesEditing
 import TestSupport
 import Testing
 

@@ -1,5 +1,4 @@
 import DurableFile
-import Observation
 import TestSupport
 import Testing
 

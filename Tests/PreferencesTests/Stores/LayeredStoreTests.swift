@@ -191,22 +191,6 @@ struct LayeredStoreTests {
         same(Preference("text", default: "", in: layers.store).value, "5")
     }
 
-    @Test
-    func textThatCannotBeReadIsAnIssueAndTheNextLayerAnswers() throws {
-        let layers = Layers(arguments: ["-volume", "loud"])
-        try set(3, for: "volume", in: layers.user)
-        let issues = layers.store.recordIssues()
-        let volume = Preference("volume", default: 5, in: layers.store)
-        same(volume.value, 3)
-        same(volume.value, 3)
-        same(issues.elements.count, 1)
-        same(issues.elements.first?.description.contains("loud"), true)
-        same(issues.elements.first?.description.contains("arguments"), true)
-        same(volume.source, .store)
-        try set(4, for: "volume", in: layers.user)
-        same(volume.value, 4)
-    }
-
     /// All five layers, alone and in pairs; the managed one is listed third.
     @Test
     func layersAnswerInTheirOrder() throws {
@@ -286,13 +270,6 @@ struct LayeredStoreTests {
             transaction["count"] = .integer(Int64(count))
         }
         #expect(runs.value == 4 && layers.user["count"] == 2)
-    }
-
-    @Test
-    func storeWithoutAWritableLayerRefusesWrites() throws {
-        let store = PreferenceStore.layered([.arguments(["-a", "1"])])
-        let error = #expect(throws: PreferenceError.self) { try Preference("a", default: 0, in: store).write(2) }
-        same(error?.code, .readOnly)
     }
 
     @Test

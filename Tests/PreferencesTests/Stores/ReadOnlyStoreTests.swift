@@ -44,18 +44,6 @@ struct ReadOnlyStoreTests {
     }
 
     @Test
-    func readOnlyStoreIsReadAndRejectsWrites() throws {
-        let store = PreferenceStore.inMemory(["rateLimit": 1])
-        let fleet = Fleet(in: store.readOnly())
-        #expect(fleet.rateLimit == 1 && fleet.$rateLimit.source.name == "read-only")
-        let error = #expect(throws: PreferenceError.self) { try fleet.$rateLimit.write(2) }
-        same(error?.code, .readOnly)
-        same(store["rateLimit"], 1)
-        store["rateLimit"] = 2
-        same(fleet.rateLimit, 2)
-    }
-
-    @Test
     func layersThatWereReadOnlyKeepTheirNames() throws {
         let store = PreferenceStore.layered([.arguments(["-rateLimit", "9"]), .inMemory(["isNew": true])])
         let fleet = Fleet(in: store.readOnly(named: "site"))

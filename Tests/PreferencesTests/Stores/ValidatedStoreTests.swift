@@ -1,7 +1,6 @@
 import DurableFile
 import FileTestSupport
 import Foundation
-import Observation
 import PreferencesEditing
 import PreferencesTesting
 import PreferencesValidation
@@ -236,12 +235,7 @@ struct ValidatedStoreTests {
         let base = PreferenceStore.inMemory(["host": "localhost"])
         base.issueHandler = { _ in }
         let service = Service(in: try .validated(Service.self, over: base))
-        let notified = Counter()
-        withObservationTracking {
-            #expect(!service.$port.isSet)
-        } onChange: {
-            notified.next()
-        }
+        let notified = countSignals { #expect(!service.$port.isSet) }
         base["port"] = "none"
         #expect(service.$port.isSet)
         same(notified.value, 1)

@@ -1,4 +1,6 @@
 import DurableFile
+import FileTestSupport
+import Observation
 import Preferences
 
 /// The elements that observers received, in order; any thread can add one.
@@ -27,4 +29,11 @@ extension PreferenceStore {
         issueHandler = { issues.record($0) }
         return issues
     }
+}
+
+/// Lets Observation track what a closure reads; returns the number of its signals.
+func countSignals(of read: () -> Void) -> Counter {
+    let signals = Counter()
+    withObservationTracking(read) { signals.next() }
+    return signals
 }
