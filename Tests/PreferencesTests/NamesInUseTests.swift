@@ -148,8 +148,8 @@ struct NamesInUseTests {
             let a = Preference("a", default: 0, in: store)
             store.removeAll()
             #expect(!a.isSet)
-            same(backend.value(of: "a"), nil)
-            same(backend.value(of: "others"), 3)
+            same(backend.stored["a"], nil)
+            same(backend.stored["others"], 3)
         }
     }
 
@@ -174,28 +174,9 @@ struct NamesInUseTests {
         // A view that shows a forgotten name reads it again, and hears of its next change.
         await eventually { notified.elements.contains("name 7") }
         let preference = Preference("name 7", default: 0, in: store)
-        let changed = Counter()
-        withObservationTracking {
-            _ = preference.value
-        } onChange: {
-            changed.next()
-        }
+        let changed = countSignals { _ = preference.value }
         preference.value = 8
         same(changed.value, 1)
-    }
-
-    @Test
-    func namesInUseAreNotForgotten() {
-        let store = PreferenceStore.inMemory()
-        let declared = Preference("declared", default: 0, in: store)
-        let seen = Recorder<Int>()
-        let observation = Preference("observed", default: 0, in: store).observe { seen.record($0.new) }
-        same(declared.value, 0)
-        for number in 0..<20_000 { same(Preference("name \(number)", default: 0, in: store).value, 0) }
-        declared.value = 1
-        store["observed"] = 2
-        #expect(declared.value == 1 && seen.elements == [2])
-        withExtendedLifetime(observation) {}
     }
 
     @Test
@@ -267,79 +248,4 @@ private struct ExcessiveBackend: PreferenceBackend {
         PreferenceBackendCommit(isStored: true)
     }
     func values(for names: Set<String>) -> [String: PropertyListValue] { names.isEmpty ? [:] : ["a": 1, "b": 2] }
-}
-
-/// A backend that returns only some of its values unless it is queried for the rest by name.
-private final class UnlistedBackend: PreferenceBackend {
-    private struct State {
-        var host: PreferenceBackendHost?
-        var contents: [String: PropertyListValue]
-        var queried: [String] = []
-        var isFailing = false
-    }
-
-    let listsAllNames = false
-    private let state: Lock<State>
-
-    init(_ contents: [String: PropertyListValue]) {
-        state = Lock(State(contents: contents))
-    }
-
-    var queried: [String] { state.withLock { $0.queried } }
-
-    func value(of name: String) -> PropertyListValue? { state.withLock { $0.contents[name] } }
-
-    func change(_ name: String, to value: PropertyListValue?) {
-        let host = state.withLock { state in
-            state.contents[name] = value
-            return state.host
-        }
-        host?.changed([name: value])
-    }
-
-    /// Changes a value without a notification, and reports that any value may be stale.
-    func changeSilently(_ name: String, to value: PropertyListValue?) {
-        let host = state.withLock { state in
-            state.contents[name] = value
-            return state.host
-        }
-        host?.outdated()
-    }
-
-    func fail(_ isFailing: Bool) {
-        let host = state.withLock { state in
-            state.isFailing = isFailing
-            return state.host
-        }
-        host?.changed()
-    }
-
-    func load(host: PreferenceBackendHost) throws(PreferenceError) -> [String: PropertyListValue] {
-        let isFailing = state.withLock { state in
-            state.host = host
-            return state.isFailing
-        }
-        if isFailing { throw PreferenceError(.unavailable, "not now") }
-        return [:]
-    }
-
-    func values(for names: Set<String>) -> [String: PropertyListValue] {
-        state.withLock { state in
-            state.queried += names
-            return state.contents.filter { names.contains($0.key) }
-        }
-    }
-
-    func apply(_ changes: [String: PropertyListValue?], if condition: PreferenceCondition) -> PreferenceBackendCommit {
-        state.withLock { state in
-            guard condition.holds(for: state.contents.filter { state.queried.contains($0.key) }) else {
-                return PreferenceBackendCommit(isStored: false)
-            }
-            for (name, value) in changes {
-                state.queried.append(name)
-                state.contents[name] = value
-            }
-            return PreferenceBackendCommit(isStored: true)
-        }
-    }
 }

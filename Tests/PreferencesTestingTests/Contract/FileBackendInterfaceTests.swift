@@ -1,15 +1,10 @@
 import DurableFile
 import FileTestSupport
+import Foundation
 import Preferences
 import PreferencesTesting
 import TestSupport
 import Testing
-
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
 
 /// The interface of `FileBackend` for backends of other packages.
 struct FileBackendInterfaceTests {
@@ -85,25 +80,6 @@ struct FileBackendInterfaceTests {
         let store = PreferenceStore(backend: try TextBackend(at: url))
         Preference("volume", default: 5, in: store).wrappedValue = 8
         try same(folder.read("preferences.jsonl"), "{\"volume\":\"8\"}\n")
-    }
-
-    @Test
-    func compactionMovesDamagedLines() async throws {
-        try folder.write("{\"a\":1}\n{\"b\n{\"a\":2}\n", to: "preferences.jsonl")
-        let (problems, continuation) = AsyncStream.makeStream(of: PreferenceError.self)
-        let host = PreferenceBackendHost(changed: { _ in }) { continuation.yield($0) }
-        let backend = try FileBackend(at: url)
-        try same(backend.load(host: host), ["a": 2])
-        var iterator = problems.makeAsyncIterator()
-        await same(iterator.next()?.message.contains("line 2"), true)
-        try backend.compact()
-        let text = try folder.read("preferences.jsonl")
-        same(text, "{\"a\":2}\n{\"$comment\":\"compacted\"}\n")
-        // It is reported by another thread.
-        let message = try #require(await iterator.next()).message
-        let copy = try #require(try folder.names().first { $0 != "preferences.jsonl" })
-        #expect(message.contains("moved to \(folder.path(copy))"))
-        try same(folder.read(copy), "{\"b\n")
     }
 
     @Test

@@ -1,12 +1,7 @@
 import DurableFile
+import Foundation
 import Preferences
 import PreferencesTesting
-
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
 
 /// Values in memory that several backends share, as processes share a file.
 final class MemoryPlace: Sendable {

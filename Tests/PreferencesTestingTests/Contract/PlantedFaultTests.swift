@@ -1,4 +1,5 @@
 import PreferencesTesting
+import TestSupport
 import Testing
 
 /// Each fault of a backend is caught by the rule that it breaks.
@@ -8,135 +9,38 @@ struct PlantedFaultTests {
         try await PreferenceBackendContract.verify { MemoryPlace.make() }
     }
 
-    @Test
-    func backendThatStoresTheFirstChangeOnlyIsCaught() async {
-        await expect(.storesTheFirstChangeOnly, breaks: "All changes of a set are stored")
-    }
-
-    @Test
-    func backendWhoseChangesAreSeenHalfIsCaught() async {
-        await expect(.storesOneChangeAfterAnother, breaks: "A set of changes is read whole or not at all")
-    }
-
-    @Test
-    func backendThatStoresPartOfARejectedApplyIsCaught() async {
-        await expect(.storesPartOfARejectedApply, breaks: "A rejected apply changes nothing, and a later one is stored")
-    }
-
-    @Test
-    func backendThatIgnoresConditionsIsCaught() async {
-        await expect(.ignoresConditions, breaks: "Changes are rejected if a listed name has another value")
-    }
-
-    @Test
-    func backendThatIgnoresAbsenceIsCaught() async {
-        await expect(.ignoresAbsence, breaks: "Changes are rejected if a name that must be absent is stored")
-    }
-
-    @Test
-    func backendThatIgnoresCompletenessIsCaught() async {
-        await expect(
-            .ignoresCompleteness,
-            breaks: "Changes are rejected if a complete condition doesn't list a stored name"
-        )
-    }
-
-    @Test
-    func backendThatComparesWithWhatItKnewIsCaught() async {
-        await expect(
-            .comparesWithWhatItKnew,
-            breaks: "A condition is compared with the latest stored values"
-        )
-    }
-
-    @Test
-    func backendThatKeepsRemovedNamesIsCaught() async {
-        await expect(.keepsRemovedNames, breaks: "nil removes a name")
-    }
-
-    @Test
-    func backendThatEchoesItsOwnChangesIsCaught() async {
-        await expect(.echoesItsOwnChanges, breaks: "An instance's own changes aren't external changes")
-    }
-
-    @Test
-    func backendThatDropsExternalChangesInApplyIsCaught() async {
-        await expect(
-            .dropsExternalChangesInApply,
-            breaks: "apply and catchUp pass on all external changes, and none that is outdated"
-        )
-    }
-
-    @Test
-    func backendThatDropsExternalChangesOfARejectedApplyIsCaught() async {
-        await expect(.dropsExternalChangesOfARejectedApply, breaks: "A rejected apply passes on external changes, too")
-    }
-
-    @Test
-    func backendThatPassesOnOutdatedChangesIsCaught() async {
-        await expect(
-            .passesOnOutdatedChanges,
-            breaks: "catchUp passes on all external changes, and none that is outdated"
-        )
-    }
-
-    @Test
-    func backendThatPassesOnNoRemovalsIsCaught() async {
-        await expect(.passesOnNoRemovals, breaks: "catchUp passes on all external changes, and none that is outdated")
-    }
-
-    @Test
-    func backendThatAnnouncesNothingIsCaught() async {
-        await expect(
-            .announcesNothing,
-            breaks: "host.changed is called after an external change"
-        )
-    }
-
-    @Test
-    func backendThatStoresBeforeItFailsIsCaught() async {
-        await expect(.storesBeforeItFails, breaks: "A failed apply stores nothing, and the next one works")
-    }
-
-    @Test
-    func backendThatDropsExternalChangesWhenItFailsIsCaught() async {
-        await expect(.dropsExternalChangesWhenItFails, breaks: "A failed apply loses no external change")
-    }
-
-    @Test
-    func backendThatStoresWholeRealsAsIntegersIsCaught() async {
-        await expect(.storesWholeRealsAsIntegers, breaks: "Every value is read back with its type and bits")
-    }
-
-    @Test
-    func backendThatCutsDatesToSecondsIsCaught() async {
-        await expect(.cutsDatesToSeconds, breaks: "Every value is read back with its type and bits")
-    }
-
-    @Test
-    func backendThatFoldsTheCaseOfNamesIsCaught() async {
-        await expect(.foldsTheCaseOfNames, breaks: "Different names have different values")
-    }
-
-    @Test
-    func backendThatHoldsAThousandNamesIsCaught() async {
-        await expect(.holdsAThousandNames, breaks: "Thousands of names can be stored and changed at once")
-    }
-
-    @Test
-    func backendThatFailsToSyncIsCaught() async {
-        await expect(.failsToSync, breaks: "sync works at any time and keeps the stored values")
-    }
-
-    private func expect(
-        _ fault: PlantedFault,
-        breaks rule: String,
-        sourceLocation: SourceLocation = #_sourceLocation
-    ) async {
-        let error = await #expect(throws: PreferenceBackendContractError.self, sourceLocation: sourceLocation) {
+    @Test(
+        arguments: [
+            (.storesTheFirstChangeOnly, "All changes of a set are stored"),
+            (.storesOneChangeAfterAnother, "A set of changes is read whole or not at all"),
+            (.storesPartOfARejectedApply, "A rejected apply changes nothing, and a later one is stored"),
+            (.ignoresConditions, "Changes are rejected if a listed name has another value"),
+            (.ignoresAbsence, "Changes are rejected if a name that must be absent is stored"),
+            (.ignoresCompleteness, "Changes are rejected if a complete condition doesn't list a stored name"),
+            (.comparesWithWhatItKnew, "A condition is compared with the latest stored values"),
+            (.keepsRemovedNames, "nil removes a name"),
+            (.echoesItsOwnChanges, "An instance's own changes aren't external changes"),
+            (
+                .dropsExternalChangesInApply,
+                "apply and catchUp pass on all external changes, and none that is outdated"
+            ),
+            (.dropsExternalChangesOfARejectedApply, "A rejected apply passes on external changes, too"),
+            (.passesOnOutdatedChanges, "catchUp passes on all external changes, and none that is outdated"),
+            (.passesOnNoRemovals, "catchUp passes on all external changes, and none that is outdated"),
+            (.announcesNothing, "host.changed is called after an external change"),
+            (.storesBeforeItFails, "A failed apply stores nothing, and the next one works"),
+            (.dropsExternalChangesWhenItFails, "A failed apply loses no external change"),
+            (.storesWholeRealsAsIntegers, "Every value is read back with its type and bits"),
+            (.cutsDatesToSeconds, "Every value is read back with its type and bits"),
+            (.foldsTheCaseOfNames, "Different names have different values"),
+            (.holdsAThousandNames, "Thousands of names can be stored and changed at once"),
+            (.failsToSync, "sync works at any time and keeps the stored values"),
+        ] as [(PlantedFault, String)]
+    )
+    func faultIsCaughtByTheRuleThatItBreaks(fault: PlantedFault, rule: String) async {
+        let error = await #expect(throws: PreferenceBackendContractError.self) {
             try await PreferenceBackendContract.verify(patience: .milliseconds(20)) { MemoryPlace.make(fault) }
         }
-        let rules = error?.violations.map(\.rule) ?? []
-        #expect(rules.contains(rule), sourceLocation: sourceLocation)
+        same(error?.violations.contains { $0.rule == rule }, true)
     }
 }

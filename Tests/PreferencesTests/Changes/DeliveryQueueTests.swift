@@ -48,18 +48,6 @@ struct DeliveryQueueTests {
     }
 
     @Test
-    func delivererThatAChildOfForkLacksIsForgotten() {
-        var queue = DeliveryQueue()
-        queue.enqueue(batch(1), setBy: first)
-        queue.enqueue(batch(2), setBy: first)
-        #expect(claim(&queue, by: first))
-        same(deliver(&queue), 1)
-        queue.forgetThreads(mayResume: true)
-        #expect(claim(&queue, by: second))
-        same(deliver(&queue), 2)
-    }
-
-    @Test
     func nothingToDeliverIsNotClaimed() {
         var queue = DeliveryQueue()
         #expect(!claim(&queue, by: first))

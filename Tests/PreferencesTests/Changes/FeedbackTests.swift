@@ -24,8 +24,7 @@ struct FeedbackTests {
     @Test(arguments: [PreferenceTiming.didSet, .willSet], StoreKind.allCases)
     func preferencesThatOutbidEachOtherAreCut(timing: PreferenceTiming, kind: StoreKind) throws {
         try kind.withStore { store in
-            let issues = Recorder<PreferenceError>()
-            store.issueHandler = { issues.record($0) }
+            let issues = store.recordIssues()
             let (a, b) = (Preference("a", default: 0, in: store), Preference("b", default: 0, in: store))
             let one = a.subscribe(timing: timing) { _, new, _ in b.value = new + 1 }
             let two = b.subscribe(timing: timing) { _, new, _ in a.value = new + 1 }

@@ -35,16 +35,6 @@ private actor Log {
     func stop() { observation = nil }
 }
 
-/// Runs `body` on a thread that is neither the main one nor the cooperative pool's, until it returns.
-private func onAnotherThread(_ body: @escaping @Sendable () -> Void) async {
-    await withCheckedContinuation { continuation in
-        _ = WorkerQueue.startThread("test") {
-            body()
-            continuation.resume()
-        }
-    }
-}
-
 /// Sets a value on another thread while this thread, and so its actor, waits.
 private func setElsewhere(_ volume: Preference<Int>, to value: Int) {
     let isSet = Condition(false)
@@ -74,7 +64,7 @@ struct ObserverIsolationTests {
     func mainActorIsRecognisedAfterASuspension() async {
         await Task.yield()
         #expect(ThreadIdentity.isOnMainActor)
-        await onAnotherThread { #expect(!ThreadIdentity.isOnMainActor) }
+        await onThreads(1) { _ in #expect(!ThreadIdentity.isOnMainActor) }
         await Task.detached { #expect(!ThreadIdentity.isOnMainActor) }.value
         let log = Log()
         await log.follow(volume)
@@ -86,7 +76,7 @@ struct ObserverIsolationTests {
     func changeElsewhereComesToTheMainActorInOrder() async {
         let label = Label()
         label.follow(volume)
-        await onAnotherThread { [volume] in for number in 1...100 { volume.value = number } }
+        await onThreads(1) { [volume] _ in for number in 1...100 { volume.value = number } }
         await waitUntilOnMain { label.texts.count == 100 }
         same(label.texts, (1...100).map { "\($0 == 1 ? 5 : $0 - 1) \($0)" })
     }
@@ -184,8 +174,7 @@ struct ObserverIsolationTests {
     /// A set made in reaction to a change is delivered last; endless reactions end as a feedback loop.
     @Test @MainActor
     func answersOnTheMainActorEnd() {
-        let issues = Recorder<PreferenceError>()
-        volume.store.issueHandler = { issues.record($0) }
+        let issues = volume.store.recordIssues()
         let observation = volume.observe { [volume] in volume.value = $0.new + 1 }
         volume.value = 6
         same(issues.elements.map(\.code), [.feedbackLoop])
@@ -194,8 +183,7 @@ struct ObserverIsolationTests {
 
     @Test(arguments: [true, false]) @MainActor
     func answersBeforeASetEnd(includingCurrent: Bool) {
-        let issues = Recorder<PreferenceError>()
-        volume.store.issueHandler = { issues.record($0) }
+        let issues = volume.store.recordIssues()
         let observation = volume.observe(at: .willSet, includingCurrent: includingCurrent) { [volume] in
             volume.value = $0.new + 1
         }
@@ -233,8 +221,7 @@ struct ObserverIsolationTests {
 
     @Test
     func answersOfAnActorBeforeASetEnd() async {
-        let issues = Recorder<PreferenceError>()
-        volume.store.issueHandler = { issues.record($0) }
+        let issues = volume.store.recordIssues()
         let answerer = Answerer()
         await answerer.follow(volume)
         volume.value = 6

@@ -49,13 +49,10 @@ struct TrackedReadTests {
     @MainActor
     func closureIsNotifiedOfAChangeAfterOneThatAltersNothing() async {
         let volume = Preference("volume", default: 0, in: .inMemory())
-        let notified = Counter()
-        withObservationTracking {
+        let notified = countSignals {
             same(volume.value, 0)
             volume.value = 0
             volume.value = 5
-        } onChange: {
-            notified.next()
         }
         await eventually { notified.value == 1 }
     }
@@ -65,12 +62,9 @@ struct TrackedReadTests {
     @MainActor
     func readersOfAPreferenceThatIsGoneAreNotified() {
         let number = Preference("name", default: 0, in: .inMemory())
-        let notified = Counter()
-        withObservationTracking {
+        let notified = countSignals {
             same(number.value, 0)
             same(Preference("name", default: "", in: number.store).value, "")
-        } onChange: {
-            notified.next()
         }
         number.store["name"] = "text"
         same(number.value, 0)
@@ -87,12 +81,7 @@ struct TrackedReadTests {
         let wide = Preference("frame", default: Frame(width: 200), in: store)[\.width]
         same(narrow.value, 100)
         store["frame"] = ["height": 4]
-        let notified = Counter()
-        withObservationTracking {
-            same(wide.value, 200)
-        } onChange: {
-            notified.next()
-        }
+        let notified = countSignals { same(wide.value, 200) }
         store["frame"] = ["height": 4, "width": 100]
         same(notified.value, 1)
         withExtendedLifetime(narrow) {}
@@ -160,7 +149,7 @@ struct TrackedReadTests {
     @MainActor
     func viewOnTheMainActorIsNeverLeftStale(kind: StoreKind) async throws {
         try await kind.withStore { store in
-            let view = View(of: Preference("count", default: 0, in: store))
+            let view = Reader(of: Preference("count", default: 0, in: store), isOnTheMainActor: true)
             let goal = rounds(kind == .memory ? 50_000 : 5_000)
             view.track()
             let writer = Task.detached {
@@ -201,49 +190,32 @@ struct TrackedReadTests {
         of count: Preference<Value>,
         _ value: @escaping @Sendable (Int) -> Value
     ) async {
-        let isDone = TrackedRead.Shared(false)
+        let isDone = Counter()
         let writer = Task.detached {
             var number = 0
-            while !isDone.withLock({ $0 }) {
+            while isDone.value == 0 {
                 number += 1
                 count.value = value(number)
             }
         }
-        var reads: [TrackedRead] = []
+        var reads: [Counter] = []
         for number in 0..<rounds(100_000) {
-            let read = TrackedRead()
-            withObservationTracking {
-                _ = count.value
-            } onChange: { [notified = read.notified] in
-                notified.withLock { $0 = true }
-            }
-            reads.append(read)
+            reads.append(countSignals { _ = count.value })
             if number.isMultiple(of: 1_000) { await Task.yield() }
         }
-        isDone.withLock { $0 = true }
+        isDone.next()
         await writer.value
         // Ensures that none of them has read the last value.
         await Task.detached { count.value = value(-1) }.value
         await waitUntil {
-            reads.removeAll { $0.notified.withLock { $0 } }
+            reads.removeAll { $0.value > 0 }
             return reads.isEmpty
-        }
-    }
-
-    private final class TrackedRead {
-        let notified = Shared(false)
-
-        /// A lock that closures can share.
-        final class Shared: Sendable {
-            private let lock: Lock<Bool>
-            init(_ value: Bool) { lock = Lock(value) }
-            func withLock<Result: Sendable>(_ body: (inout Bool) -> Result) -> Result { lock.withLock { body(&$0) } }
         }
     }
 
     @Test(.timeLimit(.minutes(60)))
     func closuresOffTheMainActorSeeTheNextChangeAtTheLatest() async {
-        let reader = Reader(of: Preference("count", default: 0, in: .inMemory()))
+        let reader = Reader(of: Preference("count", default: 0, in: .inMemory()), isOnTheMainActor: false)
         let count = reader.count
         reader.track()
         await onThreads(2) { thread in
@@ -256,43 +228,33 @@ struct TrackedReadTests {
         }
     }
 
-    // Both arm once for each tracking: one whose signal comes while it is being installed is never removed by
-    // Observation, and is notified of each later change, too. Arming for those calls as well would add a tracking each time.
-
-    @MainActor
-    private final class View {
-        nonisolated let count: Preference<Int>
-        var shown = 0
-
-        init(of count: Preference<Int>) { self.count = count }
-
-        func track() {
-            let isTold = TrackedRead.Shared(false)
-            withObservationTracking {
-                shown = count.value
-            } onChange: {
-                guard !isTold.withLock({ exchange(&$0, with: true) }) else { return }
-                Task { @MainActor in self.track() }
-            }
-        }
-    }
-
+    /// Shows a value as a view does, and reads it again after each signal.
     private final class Reader: Sendable {
         let count: Preference<Int>
+        private let isOnTheMainActor: Bool
         private let last = Lock(0)
 
-        init(of count: Preference<Int>) { self.count = count }
+        init(of count: Preference<Int>, isOnTheMainActor: Bool) {
+            self.count = count
+            self.isOnTheMainActor = isOnTheMainActor
+        }
 
         var shown: Int { last.withLock { $0 } }
 
+        // Arms once for each tracking: one whose signal comes while it is being installed is never removed by Observation, and is
+        // notified of each later change, too. Arming for those calls as well would add a tracking each time.
         func track() {
-            let isTold = TrackedRead.Shared(false)
+            let signals = Counter()
             withObservationTracking {
                 let value = count.value
                 last.withLock { $0 = value }
             } onChange: {
-                guard !isTold.withLock({ exchange(&$0, with: true) }) else { return }
-                Task.detached { self.track() }
+                guard signals.next() == 1 else { return }
+                if self.isOnTheMainActor {
+                    Task { @MainActor in self.track() }
+                } else {
+                    Task.detached { self.track() }
+                }
             }
         }
     }

@@ -38,34 +38,6 @@ struct TransactionTests {
     }
 
     @Test(arguments: StoreKind.allCases)
-    func bodyThatChangesWhatItReadsRunsOftenButNotForEver(kind: StoreKind) throws {
-        // In a file, the 17th run has the file's lock, and its set is rejected.
-        let (code, last) = kind == .memory ? (PreferenceError.Code.conflict, 64) : (.misuse, 17)
-        let set = kind == .memory ? 64 : 16
-        try kind.withStore { store in
-            let count = Preference("count", default: 0, in: store)
-            let runs = Counter()
-            let error = #expect(throws: PreferenceError.self) {
-                try count.update { value in
-                    count.value = runs.next()
-                    value = -1
-                }
-            }
-            #expect(error?.code == code && error?.name == "count")
-            #expect(runs.value == last && count.value == set)
-            let other = #expect(throws: PreferenceError.self) {
-                try store.transaction { transaction in
-                    _ = transaction[count]
-                    count.value = runs.next()
-                    transaction["else"] = 1
-                }
-            }
-            same(other?.code, code)
-            #expect(runs.value == 2 * last && store["else"] == nil)
-        }
-    }
-
-    @Test(arguments: StoreKind.allCases)
     func whatCantBeStoredChangesNothing(kind: StoreKind) throws {
         try kind.withStore { store in
             let volume = Preference("volume", default: 5, .range(0...9), in: store)

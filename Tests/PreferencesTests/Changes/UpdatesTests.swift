@@ -1,5 +1,6 @@
 import DurableFile
 import FileTestSupport
+import PreferencesTesting
 import TestSupport
 import Testing
 
@@ -134,12 +135,11 @@ struct UpdatesTests {
 
     @Test
     func externalChangeNotifiesOnlyOfChangedNames() async throws {
-        let backend = OutsideBackend(["a": 1, "b": 1])
+        let backend = FaultInjectingBackend(["a": 1, "b": 1])
         let store = PreferenceStore(backend: backend)
         var changes = store.changes.makeAsyncIterator()
-        backend.changeOutside("a", to: 1)
-        backend.changeOutside("a", to: 2, isTelling: false)
-        backend.changeOutside("b", to: nil)
+        backend.changeOutside(["a": 1])
+        backend.changeOutside(["a": 2, "b": nil])
         let change = try #require(await changes.next())
         #expect(change.names == ["a", "b"] && change.new == ["a": 2] && change.origin == .external)
     }

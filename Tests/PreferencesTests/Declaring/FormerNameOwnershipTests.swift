@@ -1,7 +1,6 @@
 import FileTestSupport
 import Observation
 import PreferencesSchema
-import Synchronization
 import TestSupport
 import Testing
 
@@ -18,8 +17,7 @@ struct FormerNameOwnershipTests {
     @Test(arguments: [true, false])
     func nameOfAnotherPreferenceIsIgnored(isDeclaredFirst: Bool) {
         let store = PreferenceStore.inMemory(["b": 1])
-        let issues = Recorder<PreferenceError>()
-        store.issueHandler = { issues.record($0) }
+        let issues = store.recordIssues()
         let other = isDeclaredFirst ? Preference("b", default: 0, in: store) : nil
         let preference = Preference("a", default: 5, .formerly("b"), in: store)
         if !isDeclaredFirst { same(preference.value, 1) }
@@ -33,8 +31,7 @@ struct FormerNameOwnershipTests {
     @Test
     func formerNameOfAnotherPreferenceIsIgnored() {
         let store = PreferenceStore.inMemory(["old": 1])
-        let issues = Recorder<PreferenceError>()
-        store.issueHandler = { issues.record($0) }
+        let issues = store.recordIssues()
         let first = Preference("a", default: 5, .formerly("old"), in: store)
         let second = Preference("b", default: 5, .formerly("old"), in: store)
         #expect(first.value == 1 && second.value == 5)
@@ -181,7 +178,7 @@ struct FormerNameOwnershipTests {
 
     @Test
     func policyUnderTheFormerNameOfAScopeHoldsInTheRoot() throws {
-        let managed = PreferenceStore(backend: OutsideBackend(["a.vol": 0]), isManaged: true)
+        let managed = PreferenceStore(backend: MemoryBackend(["a.vol": 0]), isManaged: true)
         let root = PreferenceStore.layered([managed, .inMemory()])
         let volume = Preference("volume", default: 5, .formerly("vol"), in: root.scoped(prefix: "a."))
         same(volume.value, 0)

@@ -85,8 +85,7 @@ struct GroupTests {
     @Test
     func staticBoundByAccidentIsReported() throws {
         let store = PreferenceStore.inMemory()
-        let issues = Recorder<PreferenceError>()
-        store.issueHandler = { issues.record($0) }
+        let issues = store.recordIssues()
         let group = Careless(in: store)
         let error = try #require(issues.elements.first)
         same(issues.elements.count, 1)
@@ -101,8 +100,7 @@ struct GroupTests {
     @Test
     func correctGroupReportsNothing() {
         let store = PreferenceStore.inMemory()
-        let issues = Recorder<PreferenceError>()
-        store.issueHandler = { issues.record($0) }
+        let issues = store.recordIssues()
         withExtendedLifetime(Outer(in: store)) {}
         withExtendedLifetime(ActorGroup(in: store)) {}
         #expect(issues.elements.isEmpty, "\(issues.elements)")
@@ -131,8 +129,7 @@ struct GroupTests {
         let wide = Preference("shared", default: 3.5, in: store)
         let optional = Preference<Int?>("shared", in: store)
         let text = Preference("shared", default: "none", in: store)
-        let issues = Recorder<PreferenceError>()
-        store.issueHandler = { issues.record($0) }
+        let issues = store.recordIssues()
         #expect((number.value, other.value, text.value) == (1, 2, "none"))
         #expect(optional.value == nil && wide.value == 3.5)
         number.value = 7

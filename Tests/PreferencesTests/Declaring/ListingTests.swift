@@ -126,9 +126,8 @@ struct ListingTests {
             let a = Preference("pair", default: Pair())[\.a]
             @Preference("r", .length(5...10)) var range = 0..<7
         }
-        let issues = Recorder<PreferenceError>()
         let store = PreferenceStore.inMemory()
-        store.issueHandler = { issues.record($0) }
+        let issues = store.recordIssues()
         try same(
             Group(in: store).jsonSchema(),
             #"{"properties":{"r":{"default":[0,7],"items":{"type":"integer"},"type":"array"}},"type":"object"}"#
@@ -150,8 +149,7 @@ struct ListingTests {
             @Preference(Shared.general.$volume) var volume
             @Preference("own") var own = 1
         }
-        let issues = Recorder<PreferenceError>()
-        store.issueHandler = { issues.record($0) }
+        let issues = store.recordIssues()
         let inner = Inner(in: store)
         #expect(inner.$volume.store === PreferenceStore.standard)
         #expect(Shared.general.$theme.store === PreferenceStore.standard)
@@ -161,8 +159,8 @@ struct ListingTests {
 
     @Test
     func managedBackendIsNamedManagedByDefault() throws {
-        let policy = PreferenceStore(backend: MemoryPolicy(["b": 2]), isManaged: true)
-        let remote = PreferenceStore(backend: MemoryPolicy(["c": 3]), isReadOnly: true)
+        let policy = PreferenceStore(backend: MemoryBackend(["b": 2]), isManaged: true)
+        let remote = PreferenceStore(backend: MemoryBackend(["c": 3]), isReadOnly: true)
         let layered = PreferenceStore.layered([remote, policy, .inMemory()])
         #expect(Preference("b", default: 0, in: layered).source.isManaged)
         same(Preference("c", default: 0, in: layered).source.name, "read-only")
@@ -193,10 +191,9 @@ struct ListingTests {
             @Preference("b") var managed = 0
         }
         let user = PreferenceStore.inMemory(["a": 1, "b": 1])
-        let policy = PreferenceStore(backend: MemoryPolicy(["b": 2]), name: "policy", isManaged: true)
+        let policy = PreferenceStore(backend: MemoryBackend(["b": 2]), name: "policy", isManaged: true)
         let pair = Pair(in: .layered([user, policy]))
-        let issues = Recorder<PreferenceError>()
-        pair.$free.store.issueHandler = { issues.record($0) }
+        let issues = pair.$free.store.recordIssues()
         pair.reset()
         same(pair.preferences.map(\.isManaged), [false, true])
         same(user.contents, ["b": 1])
@@ -243,18 +240,4 @@ struct ListingTests {
         same(Preference("x", default: 1.5, in: store).value, 1.5)
         same(Preference("y", default: 1, in: store).value, 1)
     }
-}
-
-/// A backend that takes no writes, as that of an administrator's policy.
-private struct MemoryPolicy: PreferenceBackend {
-    let contents: [String: PropertyListValue]
-
-    init(_ contents: [String: PropertyListValue]) { self.contents = contents }
-
-    func load(host: PreferenceBackendHost) -> [String: PropertyListValue] { contents }
-    func apply(_ changes: [String: PropertyListValue?], if condition: PreferenceCondition) -> PreferenceBackendCommit {
-        Issue.record("a read-only layer was written")
-        return PreferenceBackendCommit(isStored: false)
-    }
-    func sync() {}
 }

@@ -88,8 +88,7 @@ struct MemberTests {
 
     @Test
     func ruleOfTheWholeValueApplies() {
-        let issues = Recorder<PreferenceError>()
-        store.issueHandler = { issues.record($0) }
+        let issues = store.recordIssues()
         let error = #expect(throws: PreferenceError.self) { try pane[\.x].write(-1) }
         same(error?.code, .invalid)
         pane[\.x].value = -1
@@ -130,8 +129,7 @@ struct MemberTests {
 
     @Test
     func memberCanBeATargetButNotASourceOfAMigration() {
-        let issues = Recorder<PreferenceError>()
-        store.issueHandler = { issues.record($0) }
+        let issues = store.recordIssues()
         pane.value.x = 1
         let x = Preference("x", default: 0, in: store)
         x.migrate(from: pane[\.x])

@@ -1,13 +1,8 @@
+import Foundation
 import TestSupport
 import Testing
 
 @testable import Preferences
-
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
 
 /// The options of a declaration, apart from rules and former names.
 struct OptionTests {
@@ -134,8 +129,7 @@ struct OptionTests {
     @Test(arguments: StoreKind.allCases)
     func deprecatedIsReportedOnceIfALayerHasIt(kind: StoreKind) throws {
         try kind.withStore { store in
-            let issues = Recorder<PreferenceError>()
-            store.issueHandler = { issues.record($0) }
+            let issues = store.recordIssues()
             let volume = Preference("volume", default: 5, .deprecated("set loudness"), in: store)
             #expect(volume.value == 5 && issues.elements.isEmpty)
             volume.value = 6
@@ -174,8 +168,7 @@ struct OptionTests {
         ]
         for (name, use) in uses {
             let store = PreferenceStore.layered([.inMemory(), .arguments([argument, "3"])])
-            let issues = Recorder<PreferenceError>()
-            store.issueHandler = { issues.record($0) }
+            let issues = store.recordIssues()
             for _ in 0..<2 { try await use(Preference("volume", default: 5, option, in: store)) }
             same(issues.elements.map(\.code), [.deprecated], "\(name)")
         }

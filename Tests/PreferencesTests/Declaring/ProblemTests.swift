@@ -1,14 +1,10 @@
 import FileTestSupport
+import Foundation
+import PreferencesTesting
 import TestSupport
 import Testing
 
 @testable import Preferences
-
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
 
 /// A configuration with each kind of preference that can have a problem.
 struct ServicePreferences: PreferenceGroup {
@@ -77,8 +73,7 @@ struct ProblemTests {
         let isText = ["arguments", "environment"].contains(layer)
         let value = isText ? .string(fault.text) : fault.value
         let store = try Self.store(layer, [fault.name: value], in: folder)
-        let reports = Recorder<PreferenceError>()
-        store.issueHandler = { reports.record($0) }
+        let reports = store.recordIssues()
         let group = ServicePreferences(in: store)
         let problems = group.problems
         same(problems.count, 1)
@@ -146,20 +141,6 @@ struct ProblemTests {
     }
 
     @Test
-    func unknownNamesOfTextLayersAreProblems() throws {
-        let store = PreferenceStore.layered([
-            .arguments(["--prot=80", "--other=1"]), .environment(["APP_MODUS": "x", "APP_SERVER": "b"], prefix: "APP"),
-            .inMemory(["host": "a", "unknown": 1]),
-        ])
-        let other = Preference("other", default: 0, in: store)
-        let problems = ServicePreferences(in: store).problems
-        same(problems.map(\.code), [.invalidName, .invalidName])
-        #expect(problems.map(\.message).joined().contains("did you mean \"port\"?"))
-        #expect(problems.map(\.message).joined().contains("APP_MODUS"))
-        same(other.value, 1)
-    }
-
-    @Test
     func unknownNamesOfHandWrittenFilesAreProblemsWithTheirLines() throws {
         try withTemporaryFolder { folder in
             let settings = folder.appending(path: "settings.json")
@@ -191,7 +172,8 @@ struct ProblemTests {
 
     @Test
     func layerThatCantBeReadIsAProblem() throws {
-        let backend = OutsideBackend(failingLoads: 10)
+        let backend = FaultInjectingBackend()
+        backend.failNext(.load, count: 10)
         let store = PreferenceStore.layered([.inMemory(["host": "a"]), PreferenceStore(backend: backend)])
         store.issueHandler = { _ in }
         same(ServicePreferences(in: store).problems.map(\.code), [.unavailable])

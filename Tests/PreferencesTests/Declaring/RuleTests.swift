@@ -1,12 +1,7 @@
+import Foundation
 import Preferences
 import TestSupport
 import Testing
-
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
 
 struct RuleTests {
     private struct TooLoud: Error, CustomStringConvertible { let description = "think of the neighbours" }
@@ -55,9 +50,8 @@ struct RuleTests {
     @Test
     func rejectedSetIsReportedAndNotPublished() {
         let volume = Preference("volume", default: 5, .check { $0.isMultiple(of: 5) }, in: store)
-        let issues = Recorder<PreferenceError>()
         let seen = Recorder<Int>()
-        store.issueHandler = { issues.record($0) }
+        let issues = store.recordIssues()
         let observation = volume.observe { seen.record($0.new) }
         volume.value = 7
         same(issues.elements.map(\.code), [.invalid])
@@ -69,8 +63,7 @@ struct RuleTests {
     func storedValueThatBreaksTheRuleIsReportedAndReadsAsTheDefault() throws {
         store["volume"] = 99
         let volume = Preference("volume", default: 5, .range(0...10), in: store)
-        let issues = Recorder<PreferenceError>()
-        store.issueHandler = { issues.record($0) }
+        let issues = store.recordIssues()
         for _ in 0..<3 { same(volume.value, 5) }
         same(issues.elements.map(\.code), [.invalid])
         same(volume.source, .default)

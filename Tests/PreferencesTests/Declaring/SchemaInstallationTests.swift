@@ -1,18 +1,12 @@
 import DurableFile
 import FaultTestSupport
 import FileTestSupport
-import PreferencesInspection
+import Foundation
 import TestSupport
 import Testing
 
 @testable import Preferences
 @testable import PreferencesSchema
-
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
 
 private struct Sound: PreferenceGroup {
     @Preference("volume", .range(0...10)) var volume = 5
@@ -171,15 +165,6 @@ struct SchemaInstallationTests {
         try folder.write(text, to: "app/" + Self.name)
         try Sound(in: store).installSchema()
         try same(Set(properties().keys), ["volume", "muted"])
-    }
-
-    @Test
-    func otherMembersOfTheFileAreKept() throws {
-        try SystemFileSystem().makeFolder(folder.path("app"))
-        try folder.write(#"{"title":"App","properties":{"other":{"type":"string"}}}"#, to: "app/" + Self.name)
-        try Sound(in: store).installSchema()
-        #expect(try folder.read("app/" + Self.name).contains(#""title":"App""#))
-        try same(Set(properties().keys), ["volume", "muted", "other"])
     }
 
     /// Including JSON that has no meaning for the library, and null, which isn't a stored value.

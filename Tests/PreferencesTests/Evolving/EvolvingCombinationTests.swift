@@ -1,12 +1,7 @@
+import Foundation
 import Preferences
 import TestSupport
 import Testing
-
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
 
 private typealias Window = Evolving.Window
 private typealias Item = Evolving.Item
@@ -65,23 +60,6 @@ struct EvolvingCombinationTests {
         same(store["tools"], ["a": ["tree", "gone", "search"]])
         Preference("native", default: [String: [NativeTool]](), in: store).value["a"]?.append(.search)
         same(store["native"], ["a": ["tree", "gone", "search"]])
-    }
-
-    @Test
-    func memberThatIsSetIsTheOneOfItsName() {
-        let (store, _) = Evolving.recorded(["frame": ["x": "a", "y": 5, "note": 7]])
-        let frame = Preference("frame", default: Window(), in: store)
-        frame[\.y].value = 0
-        #expect(store["frame"]?[member: "x"] == "a" && store["frame"]?[member: "y"] == 0)
-        frame[\.note].value = nil
-        #expect(store["frame"]?[member: "x"] == "a" && store["frame"]?[member: "note"] == nil)
-        struct Renaming: Codable, Equatable {
-            var x = 0, y = 0
-            enum CodingKeys: String, CodingKey { case x = "posX", y = "posY" }
-        }
-        store["renamed"] = ["posX": "a", "posY": 5]
-        Preference("renamed", default: Renaming(), in: store)[\.y].value = 0
-        same(store["renamed"], ["posX": "a", "posY": 0])
     }
 
     @Test

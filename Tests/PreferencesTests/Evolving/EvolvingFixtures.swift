@@ -1,10 +1,5 @@
-import Preferences
-
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
 import Foundation
-#endif
+import Preferences
 
 /// Types of values of two versions, and the stores that the tests of evolving values use.
 enum Evolving {
@@ -88,9 +83,8 @@ enum Evolving {
     }
 
     static func recorded(_ contents: [String: PropertyListValue]) -> (PreferenceStore, Recorder<PreferenceError>) {
-        let (store, issues) = (PreferenceStore.inMemory(contents), Recorder<PreferenceError>())
-        store.issueHandler = { issues.record($0) }
-        return (store, issues)
+        let store = PreferenceStore.inMemory(contents)
+        return (store, store.recordIssues())
     }
 }
 

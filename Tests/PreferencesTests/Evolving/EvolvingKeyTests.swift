@@ -55,19 +55,6 @@ struct EvolvingKeyTests {
     }
 
     @Test
-    func entriesOfMembersAreKeptToo() {
-        struct Panel: Codable {
-            var sizes: [Older: Int] = [:]
-            var x = 0
-        }
-        let (store, _) = Evolving.recorded(["panel": ["sizes": [Self.z, 1], "x": 1]])
-        let panel = Preference("panel", default: Panel(), in: store)
-        panel.value.x = 2
-        panel.value.sizes[.a] = 1
-        same(store["panel"], ["sizes": [Self.z, 1, Self.a, 1], "x": 2])
-    }
-
-    @Test
     func entriesAreKeptWhenAKeyMakesAListOfADictionary() {
         let (store, _) = Evolving.recorded(["tools": ["1": "tree", "2": "gone"]])
         let tools = Preference("tools", default: [Int?: Evolving.Tool](), in: store)

@@ -1,12 +1,7 @@
+import Foundation
 import Preferences
 import TestSupport
 import Testing
-
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
 
 /// Sets, and dictionaries that JSON has as a list of keys and values: both have another order in each text.
 struct EvolvingOrderTests {

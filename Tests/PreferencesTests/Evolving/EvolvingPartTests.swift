@@ -1,13 +1,8 @@
+import Foundation
 import TestSupport
 import Testing
 
 @testable import Preferences
-
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
 
 // Values that open containers in themselves, or are stored in another coding's form.
 
@@ -172,22 +167,5 @@ struct EvolvingPartTests {
             ]
         )
         #expect(issues.elements.isEmpty)
-    }
-
-    @Test
-    func unknownMembersOfJSON5AreKept() {
-        let (store, _) = Evolving.recorded(["value": .string("{number: 5, /* more */ unknown: 7}")])
-        let coding = PreferenceCoding<Event>.json(
-            "five",
-            decoder: {
-                let decoder = JSONDecoder()
-                decoder.allowsJSON5 = true
-                return decoder
-            }
-        )
-        let preference = Preference("value", default: Event(), coding: coding, in: store)
-        same(preference.value.number, 5)
-        preference.value.number = 6
-        same(members(preference)?[member: "unknown"], 7)
     }
 }

@@ -1,12 +1,7 @@
+import Foundation
 import Preferences
 import TestSupport
 import Testing
-
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
 
 private typealias Tool = Evolving.Tool
 private typealias NativeTool = Evolving.NativeTool
@@ -120,29 +115,6 @@ struct EvolvingReadTests {
     }
 
     @Test
-    func jsonTextsEvolve() {
-        let text = #"{"x": 3, "y": "four", "width": 200, "inner": {"scale": 2}}"#
-        let (store, issues) = Evolving.recorded([
-            "data": .data(Data(text.utf8)), "string": .string(text), "tools": .string(#"["tree", "gone"]"#),
-            "snake": .data(Data(#"{"window_width": 3, "by_name": {"a_b": "tree", "c_d": "gone"}}"#.utf8)),
-        ])
-        let expected = Window(x: 3, width: 200, inner: Part(scale: 2))
-        same(Preference("data", default: Window(), coding: .json, in: store).value, expected)
-        same(Preference("string", default: Window(), coding: .jsonString, in: store).value, expected)
-        same(Preference("tools", default: [Tool](), coding: .jsonString, in: store).value, [.tree])
-        same(issues.elements.map(\.codingPath), [["y"], ["y"], ["1"]])
-        struct Pane: Codable, Equatable {
-            var windowWidth = 0, windowHeight = 6
-            var byName: [String: Tool] = [:]
-        }
-        let snake = PreferenceCoding<Pane>.snake
-        same(
-            Preference("snake", default: Pane(), coding: snake, in: store).value,
-            Pane(windowWidth: 3, byName: ["a_b": .tree])
-        )
-    }
-
-    @Test
     func codersStrategiesStayInForce() {
         struct Event: Codable, Equatable {
             var at = Date(timeIntervalSince1970: 0)
@@ -192,17 +164,6 @@ struct EvolvingReadTests {
     }
 
     @Test
-    func membersOfASuperclassEvolve() {
-        let (store, _) = Evolving.recorded(["derived": ["second": 5, "super": [:] as PropertyListValue, "later": 1]])
-        let derived = Preference("derived", default: Derived(), in: store)
-        #expect(derived.value.first == 1 && derived.value.second == 5)
-        let new = Derived()
-        new.first = 9
-        derived.value = new
-        same(store["derived"], ["second": 2, "super": ["first": 9], "later": 1])
-    }
-
-    @Test
     func errorThatTheTypeCatchesIsItsOwn() {
         let (store, issues) = Evolving.recorded(["tolerant": ["width": "12"]])
         var expected = Tolerant()
@@ -231,13 +192,5 @@ struct EvolvingReadTests {
         let frame = Preference("frame", default: Window(), .check("must be wide") { $0.width > 100 }, in: store)
         same(frame.value, Window())
         same(issues.elements.map(\.code), [.invalid])
-    }
-
-    @Test
-    func partOfASecretIsNotShown() {
-        let (store, issues) = Evolving.recorded(["frame": ["x": "sesame"]])
-        let frame = Preference("frame", default: Window(), .secret, in: store)
-        same(frame.value, Window())
-        #expect(issues.elements.count == 1 && !"\(issues.elements)".contains("sesame"))
     }
 }

@@ -1,12 +1,8 @@
+import Foundation
 import Preferences
+import PreferencesTesting
 import TestSupport
 import Testing
-
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
 
 private typealias Window = Evolving.Window
 private typealias Part = Evolving.Part
@@ -64,18 +60,6 @@ struct EvolvingWriteTests {
         same(store["frame"]?[member: "tool"], "gone")
         frame[\.tool].value = .tree  // what is shown already
         same(store["frame"]?[member: "tool"], "tree")
-    }
-
-    @Test
-    func memberThatCannotBeDecodedIsKeptWhenAnotherOfItsValueIsSet() {
-        let (store, _) = Evolving.recorded(["frame": ["x": "a", "y": "b"]])
-        let frame = Preference("frame", default: Window(), in: store)
-        frame[\.y].value = 0
-        #expect(store["frame"]?[member: "x"] == "a" && store["frame"]?[member: "y"] == 0)
-        frame[\.inner].value = Part()
-        #expect(
-            store["frame"]?[member: "x"] == "a" && store["frame"]?[member: "inner"] == ["scale": 1, "tool": "tree"]
-        )
     }
 
     @Test
@@ -173,48 +157,15 @@ struct EvolvingWriteTests {
         )
     }
 
-    @Test
-    func concurrentSetsOfDifferentMembersLoseNone() async {
-        let store = PreferenceStore.inMemory(["frame": ["future": 1]])
-        await withTaskGroup(of: Void.self) { group in
-            for index in 0..<4 {
-                group.addTask {
-                    for number in 0..<100 { store["other"] = .integer(Int64(number * index)) }
-                    for number in 1...50 { Preference("frame", default: Window(), in: store)[\.x].value = number }
-                }
-            }
-        }
-        #expect(store["frame"]?[member: "future"] == 1 && store["frame"]?[member: "x"] == 50)
-    }
-
-    /// Another program that adds a member after each set of this one.
-    @Test
-    func memberThatComesFromOutsideBetweenSetsIsKept() throws {
-        try withTemporaryFolder { folder in
-            let path = folder.appending(path: "a.jsonl").path
-            let store = PreferenceStore(backend: FileBackend(path: path, watcher: nil))
-            let other = PreferenceStore(backend: FileBackend(path: path, watcher: nil))
-            let window = Preference("frame", default: Window(), in: store)
-            for number in 1...4 {
-                window.value.x = number
-                var value = try #require(other["frame"])
-                value[member: "future \(number)"] = true
-                other["frame"] = value
-            }
-            window.value.x = 5
-            #expect((1...4).allSatisfy { store["frame"]?[member: "future \($0)"] == true } && window.value.x == 5)
-        }
-    }
-
     /// A member that comes between reading what is stored and storing: the encoding of what is stored adds it.
     @Test
     func memberThatComesDuringASetIsKept() {
-        let backend = OutsideBackend(["value": ["x": 1, "first": 1]])
+        let backend = FaultInjectingBackend(["value": ["x": 1, "first": 1]])
         let store = PreferenceStore(backend: backend)
         let calls = Recorder<Int>()
         let coding = PreferenceCoding<Int>("meddling") { value in
             calls.record(value)
-            if calls.elements.count == 2 { backend.changeOutside("value", to: ["x": 1, "first": 1, "second": 2]) }
+            if calls.elements.count == 2 { backend.changeOutside(["value": ["x": 1, "first": 1, "second": 2]]) }
             return ["x": .integer(Int64(value))]
         } decode: {
             try $0[member: "x"].map { try Int(storedValue: $0) }

@@ -1,12 +1,7 @@
+import Foundation
 import Preferences
 import TestSupport
 import Testing
-
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
 
 private typealias Tool = Evolving.Tool
 
@@ -20,8 +15,8 @@ struct UnknownFormTests {
         try withTemporaryFolder { folder in
             let url = folder.appending(path: "a.jsonl")
             try Data((Self.line + "\n").utf8).write(to: url)
-            let (store, issues) = (try PreferenceStore.file(at: url), Recorder<PreferenceError>())
-            store.issueHandler = { issues.record($0) }
+            let store = try PreferenceStore.file(at: url)
+            let issues = store.recordIssues()
             #expect(store.names == ["a", "b", "c"] && issues.elements.isEmpty)
             same(Preference("a", default: 7, in: store).value, 7)
             same(Preference<[String: String]>("a", default: ["x": "y"], in: store).value, ["x": "y"])

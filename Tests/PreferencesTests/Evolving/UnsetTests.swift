@@ -1,12 +1,7 @@
+import Foundation
 import Preferences
 import TestSupport
 import Testing
-
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
 
 /// `nil` over a weaker layer's value.
 struct UnsetTests {
@@ -46,44 +41,11 @@ struct UnsetTests {
     }
 
     @Test
-    func everyFormStoresIt() async throws {
-        let (store, user, _) = layered(["name": "Pitt"])
-        let name = Preference<String?>("name", .formerly("title"), in: store)
-        try { try store.transaction { $0[name] = nil } }()
-        same(user["name"], ["$unset": true])
-        name.reset()
-        try { try name.update { $0 = nil } }()
-        same(user["name"], ["$unset": true])
-        name.reset()
-        try await name.write(nil)
-        same(user["name"], ["$unset": true])
-        store["name"] = nil
-        #expect(user["name"] == nil && name.value == "Pitt")
-    }
-
-    @Test
     func formerNameInAWeakerLayerIsHidden() {
         let (store, user, _) = layered(["title": "Pitt"])
         let name = Preference<String?>("name", .formerly("title"), in: store)
         name.value = nil
         #expect(user.contents == ["name": ["$unset": true]] && name.value == nil)
-    }
-
-    @Test
-    func nilThatWasSetStaysWhereNoOtherLayerHasAValue() {
-        let store = PreferenceStore.inMemory(["name": ["$unset": true]])
-        Preference<String?>("name", in: store).value = nil
-        same(store["name"], ["$unset": true])
-    }
-
-    @Test
-    func unsetValueEndsTheSearchBehindOneThatCannotBeUsed() throws {
-        let (store, user, _) = layered(["volume": ["$unset": true]])
-        user["volume"] = "loud"
-        let volume = Preference("volume", default: 4, in: store)
-        #expect(try volume.value == 4 && volume.read() == nil)
-        try volume.update { $0 += 1 }
-        same(user["volume"], 5)
     }
 
     @Test
@@ -93,21 +55,6 @@ struct UnsetTests {
         same(size.value, ["width": 5])
         size.value = ["width": 6]
         same(store.contents, ["size": ["width": 6]])
-    }
-
-    @Test
-    func observersSeeNilOnce() {
-        let (store, _, system) = layered(["name": "Pitt"])
-        let name = Preference<String?>("name", in: store)
-        let seen = Recorder<String>()
-        let observation = name.observe { seen.record("\($0.old ?? "nil") → \($0.new ?? "nil")") }
-        same(name.value, "Pitt")
-        name.value = nil
-        name.value = nil
-        system["name"] = "Ella"
-        name.reset()
-        same(seen.elements, ["Pitt → nil", "nil → Ella"])
-        withExtendedLifetime(observation) {}
     }
 
     @Test

@@ -1,12 +1,7 @@
+import Foundation
 import Testing
 
 @testable import Preferences
-
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
 
 struct VersionsAtOnceTests {
     private struct Old: Codable {

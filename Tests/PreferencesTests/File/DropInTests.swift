@@ -1,16 +1,11 @@
 import DurableFile
 import FaultTestSupport
 import FileTestSupport
+import Foundation
 import TestSupport
 import Testing
 
 @testable import Preferences
-
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
 
 /// Drop-ins of an administrator, which are read with the file that wins over them as one file.
 struct DropInTests {

@@ -44,15 +44,6 @@ struct FileBackendErrorTests {
     }
 
     @Test
-    func fileThatMayNotBeWrittenIsReadOnly() throws {
-        try folder.write("{\"a\":1}\n", to: "preferences.jsonl")
-        fileSystem.denyWriting(.accessDenied)
-        let backend = try open()
-        same(code { _ = try backend.apply(["a": .integer(2)], if: .none) }, .readOnly)
-        #expect(try backend.apply(["a": .integer(1)], if: .none).isStored)
-    }
-
-    @Test
     func heldLockIsBusy() throws {
         try folder.write("{\"a\":1}\n", to: "preferences.jsonl")
         let backend = try open()
@@ -99,47 +90,5 @@ struct FileBackendErrorTests {
         try backend.didApply()
         try backend.catchUp()
         same(reports.takeChanges(), [:])
-    }
-}
-
-@Suite(.timeLimit(.minutes(60)))
-struct FileBackendWatchTests {
-    @Test
-    func anotherBackendsChangeReachesTheHost() async throws {
-        let folder = try TemporaryFolder()
-        let (changes, changed) = AsyncStream.makeStream(of: [String: PropertyListValue?].self)
-        let host = PreferenceBackendHost(changed: { changed.yield($0) }, report: { Issue.record($0) })
-        let backend = FileBackend(path: folder.path("preferences.jsonl"), watcher: Watcher())
-        let other = FileBackend(path: folder.path("preferences.jsonl"), watcher: nil)
-        _ = try backend.load(host: host)
-        _ = try other.load(host: Reports().host)
-        _ = try other.apply(["n": 1], if: .none)
-        var values: [PropertyListValue?] = (1...50).map { .integer($0) } + [nil]
-        for await passed in changes {
-            // As a store does when it is told that there are changes.
-            guard !passed.isEmpty else {
-                try backend.catchUp()
-                continue
-            }
-            same(passed, ["n": values.removeFirst()])
-            if values.isEmpty { break }
-            if let value = values[0] {
-                _ = try other.apply(["n": value], if: .none)
-            } else {
-                try folder.append("{\"n\":null}\n", to: "preferences.jsonl")
-            }
-        }
-    }
-
-    @Test
-    func ownChangeIsNotReported() async throws {
-        let folder = try TemporaryFolder()
-        let reports = Reports()
-        let backend = FileBackend(path: folder.path("preferences.jsonl"), watcher: Watcher())
-        _ = try backend.load(host: reports.host)
-        for number in 1...100 { _ = try backend.apply(["n": .integer(Int64(number))], if: .none) }
-        try backend.sync()
-        try backend.catchUp()
-        same(reports.calls, 0)
     }
 }

@@ -1,16 +1,11 @@
 import DurableFile
 import FaultTestSupport
 import FileTestSupport
+import Foundation
 import TestSupport
 import Testing
 
 @testable import Preferences
-
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
 
 struct FileBackendTests {
     private let folder: TemporaryFolder
@@ -84,54 +79,6 @@ struct FileBackendTests {
         withExtendedLifetime(observation) {}
     }
 
-    @Test
-    func externalChangesComeWithTheNextCall() throws {
-        let (first, second) = (try open(), try open())
-        _ = try first.apply(["a": .integer(1), "b": .integer(1)], if: .none)
-        try same(second.apply(["c": .integer(3)], if: .none).outside, ["a": .integer(1), "b": .integer(1)])
-        _ = try second.apply(["a": nil, "b": .integer(1)], if: .none)
-        try same(first.catchUp(), ["a": nil, "c": .integer(3)])
-        try same(first.catchUp(), [:])
-        try same(second.catchUp(), [:])
-    }
-
-    @Test
-    func conditionIsJudgedAfterCatchingUp() throws {
-        let (first, second) = (try open(), try open())
-        _ = try first.apply(["n": .integer(1)], if: .none)
-        _ = try second.apply(["n": .integer(2)], if: .none)
-        let stale = try first.apply(["n": .integer(3)], if: PreferenceCondition(values: ["n": .integer(1)]))
-        #expect(!stale.isStored)
-        same(stale.outside, ["n": .integer(2)])
-        #expect(try first.apply(["n": .integer(3)], if: PreferenceCondition(values: ["n": .integer(2)])).isStored)
-        try same(contents(), ["n": .integer(3)])
-    }
-
-    @Test
-    func refusedValueChangesNothing() throws {
-        let backend = try open()
-        var deep = PropertyListValue.integer(1)
-        for _ in 0...128 { deep = .array([deep]) }
-        let error = #expect(throws: PreferenceError.self) {
-            try backend.apply(["a": .integer(1), "deep": deep], if: .none)
-        }
-        same(error?.code, .tooLarge)
-        #expect(try folder.names() == [] || folder.read("preferences.jsonl") == "")
-    }
-
-    @Test
-    func externalChangesSurviveAFailedWrite() throws {
-        let fileSystem = FaultyFileSystem()
-        let (first, second) = (try open("preferences.jsonl", fileSystem), try open())
-        _ = try first.apply(["a": .integer(1)], if: .none)
-        _ = try second.apply(["b": .integer(2)], if: .none)
-        fileSystem.begin(.init(.error(.noSpace), calls: ["write"]))
-        let error = #expect(throws: PreferenceError.self) { try first.apply(["a": .integer(3)], if: .none) }
-        same(error?.code, .unavailable)
-        same(error?.description.contains(folder.path("preferences.jsonl")), true)
-        try same(first.apply(["a": .integer(3)], if: .none).outside, ["b": .integer(2)])
-    }
-
     private func open(_ name: String, _ fileSystem: any FileSystem) throws -> LoadedFile {
         try open(name, durability: .background, fileSystem)
     }
@@ -175,13 +122,6 @@ struct FileBackendTests {
         try folder.append("{\"$format\":2}\n", to: "preferences.jsonl")
         #expect(throws: PreferenceError.self) { try backend.apply(["a": .integer(2)], if: .none) }
         try same(folder.read("preferences.jsonl"), "{\"a\":1}\n{\"$format\":2}\n")
-    }
-
-    @Test
-    func byteOrderMarkAndCarriageReturnsAreAccepted() throws {
-        try folder.write("\u{FEFF}{\"a\":1}\r\n\r\n{\"b\":2}\r\n", to: "preferences.jsonl")
-        try same(contents(), ["a": .integer(1), "b": .integer(2)])
-        #expect(reports.errors.isEmpty)
     }
 
     @Test
@@ -303,16 +243,6 @@ struct FileBackendTests {
         try SystemFileSystem().rename(folder.path("config"), to: folder.path("dotfiles"))
         try folder.link("config", to: "dotfiles")
         #expect(try store("dotfiles/a.jsonl") === first)
-    }
-
-    @Test
-    func flushReturnsAfterTheSync() async throws {
-        let fileSystem = FaultyFileSystem()
-        let backend = try open("preferences.jsonl", durability: .background, fileSystem)
-        _ = try backend.apply(["a": .integer(1)], if: .none)
-        try backend.file.sync()
-        #expect(fileSystem.calls.contains("fdatasync"))
-        #expect(fileSystem.calls.contains("fsync"))
     }
 }
 

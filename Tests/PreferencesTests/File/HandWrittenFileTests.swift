@@ -1,16 +1,11 @@
 import DurableFile
 import FileTestSupport
+import Foundation
 import PreferencesInspection
 import TestSupport
 import Testing
 
 @testable import Preferences
-
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
 
 /// Files as people write them: with comments, and as one object over several lines.
 struct HandWrittenFileTests {
@@ -126,25 +121,6 @@ struct HandWrittenFileTests {
         try same(load(backend()), Self.values.merging(["a": 1]) { $1 })
         try same(folder.names(), ["preferences.jsonl"])
         same(reports.elements.count, 1)
-    }
-
-    @Test
-    func issueNamesTheFileThatDamagedLinesWereMovedTo() async throws {
-        try folder.write("{\"a\":1}\n!\n?\n", to: "preferences.jsonl")
-        let path = folder.path("preferences.jsonl")
-        let backend = backend()
-        _ = try load(backend)
-        same(reports.elements.count, 2)
-        try backend.compact()
-        await waitUntil { reports.elements.count == 3 }
-        same(
-            reports.elements.last?.message,
-            "the lines of \(path) that can't be read were moved to \(folder.path("preferences.damaged-1.jsonl")) "
-                + "when the file was compacted; correct them there and append them to the file, or leave them"
-        )
-        try same(folder.read("preferences.damaged-1.jsonl"), "!\n?\n")
-        try backend.compact()
-        same(reports.elements.count, 3)
     }
 
     // MARK: Lines without an end, and files of another kind

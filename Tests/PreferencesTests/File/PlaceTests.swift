@@ -1,7 +1,5 @@
 #if os(Linux)
-import DurableFile
 import FileTestSupport
-import Preferences
 import TestSupport
 import Testing
 

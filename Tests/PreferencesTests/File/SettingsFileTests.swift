@@ -1,16 +1,11 @@
 import DurableFile
 import FaultTestSupport
 import FileTestSupport
+import Foundation
 import TestSupport
 import Testing
 
 @testable import Preferences
-
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
 
 /// Files of settings that a person writes as JSON with comments.
 struct SettingsFileTests {

@@ -1,14 +1,9 @@
 import FileTestSupport
+import Foundation
 import TestSupport
 import Testing
 
 @testable import Preferences
-
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
 
 struct SuiteLocationTests {
     private static let home = SuiteLocation.Environment(home: "/home/ann", userFolder: "/var/ann")

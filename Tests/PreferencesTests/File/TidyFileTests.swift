@@ -135,14 +135,13 @@ struct TidyFileTests {
     }
 
     /// A program without the lock appends a line before each call of tidying.
-    @Test(arguments: [false, true])
-    func lineOfAnotherProgramIsKept(isMounted: Bool) throws {
+    @Test
+    func lineOfAnotherProgramIsKept() throws {
         var number = 0
         var isReached = true
         while isReached {
             let tests = try TidyFileTests()
             let backend = try tests.open("{\"$comment\":\"x\"}\n")
-            if isMounted { tests.fileSystem.mountFiles() }
             for value in 1...9 { try tests.set("a", .integer(Int64(value)), in: backend) }
             _ = tests.worker.queue.runNextJob()
             let calls = Counter()
@@ -155,8 +154,6 @@ struct TidyFileTests {
                 isDisturbed.withLock { $0 = true }
                 do { try folder.append("{\"a\":77}\n{\"b\":2}\n", to: "file") } catch { Issue.record(error) }
             }
-            // A mounted file isn't tidied, as that takes five syncs.
-            if isMounted { try backend.compact() }
             while tests.worker.queue.runNextJob() {}
             tests.fileSystem.beforeEachCall(nil)
             isReached = found.withLock { $0 }

@@ -1,14 +1,9 @@
 import FileTestSupport
+import Foundation
 import TestSupport
 import Testing
 
 @testable import Preferences
-
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
 
 /// JSON as people write it; Foundation's reader of JSON5, which has the same comments and commas, is the measure.
 struct ForeignJSONTests {

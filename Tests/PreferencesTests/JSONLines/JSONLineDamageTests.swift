@@ -132,14 +132,7 @@ struct JSONLineDamageTests {
 
     static let tags = [
         Damage(#"{"a":{"$data":1}}"#, "the data is not base64", at: 14),
-        Damage(#"{"a":{"$data":"A"}}"#, "the data is not base64", at: 14),
-        Damage(#"{"a":{"$data":"AA"}}"#, "the data is not base64", at: 14),
-        Damage(#"{"a":{"$data":"AA=A"}}"#, "the data is not base64", at: 14),
-        Damage(#"{"a":{"$data":"AA ="}}"#, "the data is not base64", at: 14),
-        Damage(#"{"a":{"$data":"AA==\n"}}"#, "the data is not base64", at: 14),
         Damage(#"{"a":{"$data":"AB=="}}"#, "the data is not base64", at: 14),
-        Damage(#"{"a":{"$data":"AAB="}}"#, "the data is not base64", at: 14),
-        Damage(#"{"a":{"$data":"AA-_"}}"#, "the data is not base64", at: 14),
         Damage(#"{"a":{"$data":null}}"#, "null occurs inside a value", at: 14),
         Damage(#"{"a":{"$data":{"$data":"AA=="}}}"#, "a tag holds an array or an object", at: 14),
         Damage(#"{"a":{"$date":[]}}"#, "a tag holds an array or an object", at: 14),

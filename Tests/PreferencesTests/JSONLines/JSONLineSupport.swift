@@ -1,10 +1,6 @@
-@testable import Preferences
-
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
 import Foundation
-#endif
+
+@testable import Preferences
 
 /// Reads and writes lines as text, and as lists that can be compared.
 enum Line {

@@ -95,7 +95,7 @@ struct MigrationTableTests {
         let system = PreferenceStore.inMemory(row.system).readOnly(named: "system")
         switch kind {
         case "asked by name":
-            let backend = AskedBackend(row.own)
+            let backend = UnlistedBackend(row.own)
             return (.layered([PreferenceStore(backend: backend), system]), { backend.stored })
         case "scope":
             let own = Dictionary(uniqueKeysWithValues: row.own.map { ("a." + $0, $1) })
@@ -111,8 +111,7 @@ struct MigrationTableTests {
     @Test(arguments: kinds, rows)
     func stepsOfAProgram(kind: String, row: Row) throws {
         let (store, own) = Self.store(kind, row)
-        let reports = Recorder<PreferenceError>()
-        store.issueHandler = { reports.record($0) }
+        let reports = store.recordIssues()
         let player = Player(in: store)
         let steps = Self.steps(player)
         let isNewer = row.own["preferences.version"] == 4
@@ -200,8 +199,7 @@ struct MigrationTableTests {
     func undecodableValueStaysWhateverAFormerNameHas() throws {
         let own: [String: PropertyListValue] = ["volume": "x", "vol": 7]
         let store = PreferenceStore.inMemory(own)
-        let reports = Recorder<PreferenceError>()
-        store.issueHandler = { reports.record($0) }
+        let reports = store.recordIssues()
         let volume = Preference("volume", default: 5, .formerly("vol"), in: store)
         try store.migrate(
             to: 1,
@@ -281,7 +279,7 @@ struct MigrationTableTests {
     /// A store that is asked name by name shows by all steps what an older version had.
     @Test
     func stepAfterOneThatFailsShowsAnOldStore() throws {
-        let backend = AskedBackend(["colour": "red"])
+        let backend = UnlistedBackend(["colour": "red"])
         let store = PreferenceStore(backend: backend)
         struct Missing: Error {}
         let steps: [PreferenceMigration] = [
@@ -289,49 +287,5 @@ struct MigrationTableTests {
         ]
         #expect(throws: Missing.self) { try store.migrate(to: 2, steps: steps) }
         same(backend.stored, ["colour": "red"])
-    }
-
-    @Test
-    func typeChangeOfAFormerNameIsMigratedOnce() throws {
-        let store = PreferenceStore.inMemory(["vol": "7"])
-        let volume = Preference("volume", default: 5, .formerly("vol"), in: store)
-        let old = Preference("vol", default: "", in: store)
-        for _ in 0..<2 { volume.migrate(from: old) { Int($0) ?? 5 } }
-        #expect(store.contents == ["volume": 7] && volume.value == 7)
-        store["vol"] = "9"
-        volume.migrate(from: old) { Int($0) ?? 5 }
-        same(volume.value, 7)
-    }
-}
-
-/// A backend that lists only the names it was asked for, as user defaults do.
-private final class AskedBackend: PreferenceBackend {
-    private let contents: MemoryBackend
-    var listsAllNames: Bool { false }
-
-    init(_ values: [String: PropertyListValue]) {
-        contents = MemoryBackend(values)
-    }
-
-    var stored: [String: PropertyListValue] { contents.load(host: .ignoring) }
-
-    func load(host: PreferenceBackendHost) -> [String: PropertyListValue] { [:] }
-
-    func values(for names: Set<String>) -> [String: PropertyListValue] { stored.filter { names.contains($0.key) } }
-
-    func apply(
-        _ changes: [String: PropertyListValue?],
-        if condition: PreferenceCondition
-    ) throws(PreferenceError) -> PreferenceBackendCommit {
-        // Names that it wasn't asked for are unknown to the store.
-        var condition = condition
-        condition.isComplete = false
-        return try contents.apply(changes, if: condition)
-    }
-}
-
-extension PreferenceBackendHost {
-    fileprivate static var ignoring: PreferenceBackendHost {
-        PreferenceBackendHost(changed: { _ in }, report: { _ in })
     }
 }

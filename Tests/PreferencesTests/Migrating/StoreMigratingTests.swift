@@ -1,13 +1,8 @@
+import Foundation
 import TestSupport
 import Testing
 
 @testable import Preferences
-
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
 
 struct StoreMigratingTests {
     private struct Broken: Error {}
@@ -22,34 +17,6 @@ struct StoreMigratingTests {
             transaction["volume"] = .integer(volume * 10)
         },
     ]
-
-    @Test
-    func stepsRunOnceInOrder() async throws {
-        let store = PreferenceStore.inMemory(["color": "dark", "volume": 3])
-        let change = try await store.migrate(to: 3, steps: steps)
-        same(store.contents, ["theme": "dark", "volume": 30, "preferences.version": 3])
-        same(change.names, ["color", "theme", "volume", "preferences.version"])
-        let again = try await store.migrate(to: 3, steps: steps)
-        #expect(again.names.isEmpty)
-        same(store["volume"], 30)
-    }
-
-    @Test
-    func stepsThatTheStoreHasHadAreSkipped() async throws {
-        let store = PreferenceStore.inMemory(["color": "kept", "volume": 3, "preferences.version": 2])
-        try await store.migrate(to: 4, steps: steps)
-        same(store.contents, ["color": "kept", "volume": 30, "preferences.version": 4])
-    }
-
-    @Test
-    func dryRunReturnsChangesAndStoresNothing() async throws {
-        let store = PreferenceStore.inMemory(["color": "dark", "volume": 3])
-        let before = store.contents
-        let change = try await store.migrate(to: 3, steps: steps, dryRun: true)
-        same(store.contents, before)
-        same(change.old, ["color": "dark", "volume": 3])
-        same(change.new, ["theme": "dark", "volume": 30, "preferences.version": 3])
-    }
 
     @Test
     func failedStepLeavesTheStateBeforeIt() async throws {

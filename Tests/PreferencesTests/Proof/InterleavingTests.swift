@@ -1,14 +1,10 @@
 import DurableFile
 import FileTestSupport
+import Foundation
+import PreferencesTesting
 import Testing
 
 @testable import Preferences
-
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
 
 /// Random interleavings of all that a store does, from many threads, judged by what each observer saw.
 struct InterleavingTests {
@@ -83,8 +79,8 @@ struct InterleavingTests {
             case .memory:
                 return (.inMemory(), { _, _ in })
             case .outside:
-                let backend = OutsideBackend()
-                return (PreferenceStore(backend: backend), { backend.changeOutside($0, to: .integer(Int64($1))) })
+                let backend = FaultInjectingBackend()
+                return (PreferenceStore(backend: backend), { backend.changeOutside([$0: .integer(Int64($1))]) })
             case .file, .layered:
                 let store = try PreferenceStore.file(at: URL(filePath: folder.path("preferences.jsonl")))
                 let append: @Sendable (String, Int) -> Void = { name, value in

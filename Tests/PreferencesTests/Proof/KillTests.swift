@@ -1,15 +1,9 @@
-import DurableFile
 import FileTestSupport
+import Foundation
 import TestSupport
 import Testing
 
 @testable import Preferences
-
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
 
 struct KillTests {
     @Test
@@ -28,14 +22,7 @@ struct KillTests {
     }
 
     private func status(ofWriterTo path: String) throws -> Int32 {
-        let writer = BuiltProgram.path("KillWriter")
-        var arguments = [strdup(writer), strdup(path), nil]
-        var environment = ProcessInfo.processInfo.environment.map { strdup("\($0)=\($1)") } + [nil]
-        defer { for text in arguments + environment { free(text) } }
-        var process = pid_t()
-        try #require(posix_spawn(&process, writer, nil, nil, &arguments, &environment) == 0)
-        var status = Int32()
-        try #require(waitpid(process, &status, 0) == process)
-        return status
+        let variables = ProcessInfo.processInfo.environment
+        return try statusOfProgram([BuiltProgram.path("KillWriter"), path], variables: variables)
     }
 }

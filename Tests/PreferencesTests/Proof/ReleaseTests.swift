@@ -1,14 +1,9 @@
+import Foundation
 import Observation
 import TestSupport
 import Testing
 
 @testable import Preferences
-
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
 
 /// Objects are released after their last use.
 struct ReleaseTests {

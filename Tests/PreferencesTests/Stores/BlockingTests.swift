@@ -1,16 +1,10 @@
 import DurableFile
 import FileTestSupport
-import PreferencesEditing
+import Foundation
 import TestSupport
 import Testing
 
 @testable import Preferences
-
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
 
 /// The blocking forms of the calls that also have an `async` form: for `App.init()` and a synchronous `main`.
 @Suite(.timeLimit(.minutes(2)))
@@ -35,8 +29,7 @@ struct BlockingTests {
 
     /// Returns the reports of a store.
     private func issues(of store: PreferenceStore) -> Recorder<PreferenceError> {
-        let issues = Recorder<PreferenceError>()
-        store.issueHandler = { issues.record($0) }
+        let issues = store.recordIssues()
         return issues
     }
 
@@ -188,27 +181,5 @@ struct BlockingTests {
             same(Self.code { try store.load() }, .misuse)
         }
         try await store.flush()
-    }
-
-    @Test
-    func asyncFormsAreNotReported() async throws {
-        let store = PreferenceStore(backend: GateBackend(["volume": 3]))
-        let issues = issues(of: store)
-        let volume = Preference("volume", default: 5, in: store)
-        try await store.load()
-        same(volume.value, 3)
-        try await store.load()
-        try await volume.write(3)
-        try await AnyPreference(volume).write(nil)
-        try await AnyPreference(volume).write(4)
-        try await volume.update { $0 += 1 }
-        try await store.transaction { $0["a"] = 1 }
-        try await store.migrate(to: 1, steps: Self.steps)
-        try await store.flush()
-        let draft = store.draft()
-        draft.store["b"] = 2
-        try await draft.apply()
-        same(volume.value, 5, "an open store is read without waiting")
-        #expect(issues.elements.isEmpty)
     }
 }

@@ -1,20 +1,23 @@
+import PreferencesTesting
 import TestSupport
 import Testing
 
 @testable import Preferences
 
-/// Stores whose backend doesn't notify of external changes.
+/// Stores whose backend didn't pass on an external change when it notified of it.
 struct CatchingUpTests {
     @Test
     func externalChangeIsSeenAfterLoad() async throws {
-        let backend = OutsideBackend(["count": 1])
+        let backend = FaultInjectingBackend(["count": 1])
         let store = PreferenceStore(backend: backend)
+        store.issueHandler = { _ in }
         let above = PreferenceStore.layered([.inMemory(), store])
         let count = Preference("count", default: 0, in: store)
         let seen = Recorder<Int>()
         let observation = count.observe { seen.record($0.new) }
         same(count.value, 1)
-        backend.changeOutside("count", to: 2, isTelling: false)
+        backend.failNext(.refresh)
+        backend.changeOutside(["count": 2])
         same(count.value, 1)
         try await above.load()
         same(count.value, 2)
@@ -24,9 +27,10 @@ struct CatchingUpTests {
 
     @Test
     func loadOpensAStoreThatCouldNotBeRead() async throws {
-        let store = PreferenceStore(backend: OutsideBackend(["count": 1], failingLoads: 2))
-        let issues = Recorder<PreferenceError>()
-        store.issueHandler = { issues.record($0) }
+        let backend = FaultInjectingBackend(["count": 1])
+        backend.failNext(.load, count: 2)
+        let store = PreferenceStore(backend: backend)
+        let issues = store.recordIssues()
         let count = Preference("count", default: 0, in: store)
         same(count.value, 0)
         await #expect(throws: PreferenceError.self) { try await store.load() }

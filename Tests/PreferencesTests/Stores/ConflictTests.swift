@@ -51,34 +51,6 @@ struct ConflictTests {
         #expect(set(1) == nil)
     }
 
-    @Test
-    func transactionThatWasInConflictOftenHoldsTheFilesLock() throws {
-        let volume = Preference("volume", default: 0, in: store)
-        var runs = 0
-        try store.transaction { transaction in
-            runs += 1
-            transaction[volume] += 1
-            let error = set(Int64(runs * 100))
-            same(error?.code == .busy, runs > 16, "run \(runs): \(String(describing: error))")
-        }
-        same(runs, 17)
-        same(volume.value, 1601)
-    }
-
-    @Test
-    func taskThatWasInConflictOftenHoldsTheFilesLock() async throws {
-        let volume = Preference("volume", default: 0, in: store)
-        var runs = 0
-        try await volume.update { value in
-            runs += 1
-            let error = set(Int64(runs * 100))
-            same(error?.code == .busy, runs > 16, "run \(runs): \(String(describing: error))")
-            value += 1
-        }
-        same(runs, 17)
-        same(volume.value, 1601)
-    }
-
     @Test(arguments: [false, true])
     func bodyThatUsesAStoreWithTheFilesLockIsMisuse(isFlush: Bool) throws {
         let volume = Preference("volume", default: 0, in: store)

@@ -1,14 +1,9 @@
 import FileTestSupport
+import Foundation
 import TestSupport
 import Testing
 
 @testable import Preferences
-
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
 
 /// The files that a service manager passes to a service as secrets.
 struct CredentialTests {
@@ -70,15 +65,9 @@ struct CredentialTests {
         #expect(Preference("apiToken", default: "", in: PreferenceStore.layered([store.readOnly()])).isSecret)
     }
 
-    @Test
-    func withoutTheVariableTheLayerIsEmpty() throws {
-        let store = PreferenceStore.credentials(inFolder: nil)
-        try store.load()
-        #expect(store.names.isEmpty)
-    }
-
-    @Test(arguments: ["", "relative"])
-    func folderThatIsNoAbsolutePathIsNone(_ folder: String) throws {
+    /// Without the variable there is none.
+    @Test(arguments: [nil, "", "relative"])
+    func folderThatIsNoAbsolutePathIsNone(_ folder: String?) throws {
         let store = PreferenceStore.credentials(inFolder: folder)
         try store.load()
         #expect(store.names.isEmpty)
@@ -139,8 +128,7 @@ struct CredentialTests {
         same(reports.elements.first?.name, kind == "later" ? "second" : isMistake ? "apiToken" : nil)
         // Another store over the same file has no place for secrets.
         let plain = PreferenceStore.layered([file])
-        let others = Recorder<PreferenceError>()
-        plain.issueHandler = { others.record($0) }
+        let others = plain.recordIssues()
         _ = Preference("other", default: "", .secret, in: plain).value
         same(others.elements.map(\.code), [.misuse])
     }

@@ -1,5 +1,4 @@
 import DurableFile
-import Observation
 import TestSupport
 import Testing
 
@@ -63,23 +62,5 @@ struct UnusedNameTests {
         used.value = 1
         same(used.value, 1)
         withExtendedLifetime(observation) {}
-    }
-
-    /// A preference may be released long before the value changes that a closure has read by it.
-    @Test
-    func trackingOfAReleasedPreferenceIsNotified() {
-        let told = Recorder<Int>()
-        withObservationTracking {
-            _ = Preference("tracked", default: 0, in: store).value
-        } onChange: {
-            told.record(1)
-        }
-        for number in 0..<1_000 { _ = Preference("\(number)", default: 0, in: store) }
-        store["tracked"] = 1
-        same(told.elements, [1])
-        // One more change, in case a tracking was being installed during the last one.
-        store["tracked"] = 2
-        for number in 0..<1_000 { _ = Preference("again \(number)", default: 0, in: store) }
-        #expect(!names.contains("tracked"))
     }
 }

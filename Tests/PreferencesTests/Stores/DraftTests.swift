@@ -1,16 +1,12 @@
 import DurableFile
 import FileTestSupport
+import Foundation
 import PreferencesEditing
+import PreferencesTesting
 import TestSupport
 import Testing
 
 @testable import Preferences
-
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
 
 struct DraftTests {
     struct Frame: Codable, Equatable {
@@ -71,26 +67,6 @@ struct DraftTests {
         #expect(store["frame"] == ["x": 5, "y": 8, "later": 2] && store["names"] == ["z", "a", "b", "c"])
         #expect(!draft.hasChanges && player.names == ["z", "a", "b", "c"])
         withExtendedLifetime(observation) {}
-    }
-
-    /// Set back, it is an edit only if others have stored another value in the meantime.
-    @Test
-    func memberThatIsSetBackTakesThePlaceOfOthersValues() throws {
-        let store = PreferenceStore.inMemory(["frame": ["x": 0, "y": 0]])
-        let draft = store.draft()
-        let player = Player(in: draft.store)
-        player.frame.x = 1
-        player.frame.x = 0
-        #expect(!draft.hasChanges)
-        store["frame"]?[member: "x"] = 2
-        #expect(player.frame.x == 2 && !draft.hasChanges)
-        player.frame.x = 1
-        store["frame"]?[member: "x"] = 3
-        player.frame.x = 2
-        store["frame"]?[member: "y"] = 4
-        same(player.frame, Frame(x: 2, y: 4))
-        try draft.apply()
-        same(store["frame"], ["x": 2, "y": 4])
     }
 
     @Test
@@ -160,16 +136,19 @@ struct DraftTests {
 
     @Test
     func applyThatFailsKeepsTheDraft() throws {
-        let backend = OutsideBackend(["volume": 1], failingLoads: 2)
+        let backend = FaultInjectingBackend(["volume": 1, "frame": ["x": 1, "later": 1]])
+        backend.failNext(.load, count: 2)
         let store = PreferenceStore(backend: backend)
         store.issueHandler = { _ in }
         let draft = store.draft()
         let player = Player(in: draft.store)
         player.volume = 4
+        player.frame.y = 3
         #expect(throws: PreferenceError.self) { try draft.apply() }
         #expect(draft.hasChanges && player.volume == 4)
         try draft.apply()
         #expect(store["volume"] == 4 && !draft.hasChanges)
+        #expect(store["frame"]?[member: "later"] == 1 && store["frame"]?[member: "y"] == 3)
     }
 
     /// An observer that is called before the values are stored makes the moment in which `apply()` runs.
@@ -276,17 +255,6 @@ struct DraftTests {
     }
 
     @Test
-    func editOfAStoreThatCouldNotBeOpenedKeepsWhatIsStored() throws {
-        let backend = OutsideBackend(["frame": ["x": 1, "later": 1]], failingLoads: 2)
-        let store = PreferenceStore(backend: backend)
-        store.issueHandler = { _ in }
-        let draft = store.draft()
-        Player(in: draft.store).frame.y = 3
-        for _ in 0..<2 { do { try draft.apply() } catch { same(error.code, .unavailable) } }
-        #expect(store["frame"]?[member: "later"] == 1 && store["frame"]?[member: "y"] == 3)
-    }
-
-    @Test
     func secretOfADraftIsOneOfTheStore() throws {
         struct Account: PreferenceGroup {
             @Preference("token", .secret) var token = ""
@@ -308,10 +276,13 @@ struct DraftTests {
 
     @Test
     func draftIsRefreshedAndWritableAsItsStoreIs() throws {
-        let backend = OutsideBackend(["volume": 1])
-        let draft = PreferenceStore(backend: backend).draft()
+        let backend = FaultInjectingBackend(["volume": 1])
+        let store = PreferenceStore(backend: backend)
+        store.issueHandler = { _ in }
+        let draft = store.draft()
         #expect(Player(in: draft.store).volume == 1 && draft.store.isWritable)
-        backend.changeOutside("volume", to: 2, isTelling: false)
+        backend.failNext(.refresh)
+        backend.changeOutside(["volume": 2])
         try draft.store.load()
         same(Player(in: draft.store).volume, 2)
         #expect(!PreferenceStore.inMemory().readOnly().draft().store.isWritable)

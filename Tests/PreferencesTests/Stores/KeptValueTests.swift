@@ -1,21 +1,14 @@
 import DurableFile
 import FileTestSupport
+import Foundation
 import PreferencesTesting
 import TestSupport
 import Testing
 
 @testable import Preferences
 
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
-
 /// Values that are set while a store can't be opened, and external changes in between.
 struct KeptValueTests {
-    private let stored: PropertyListValue = ["x": 3, "width": 300, "isZoomed": true]
-
     private struct Frame: Codable, Equatable {
         var x = 0
         var width = 100
@@ -29,9 +22,6 @@ struct KeptValueTests {
             var failingChanges = 0
             /// A name that can't be changed.
             var refused: String?
-            /// A change by another program before the next change.
-            var external: [String: PropertyListValue?] = [:]
-            var host: PreferenceBackendHost?
         }
 
         let listsAllNames: Bool
@@ -65,7 +55,6 @@ struct KeptValueTests {
                     state.failingLoads -= 1
                     throw PreferenceError(.unavailable, "not yet")
                 }
-                state.host = host
                 return listsAllNames ? state.contents : [:]
             }
         }
@@ -79,9 +68,6 @@ struct KeptValueTests {
             if condition: PreferenceCondition
         ) throws(PreferenceError) -> PreferenceBackendCommit {
             try state.withLock { state throws(PreferenceError) in
-                let external = exchange(&state.external, with: [:])
-                for (name, value) in external { state.contents[name] = value }
-                state.host?.collect(external)
                 if state.failingChanges > 0 {
                     state.failingChanges -= 1
                     throw PreferenceError(.unavailable, "not yet")
@@ -98,8 +84,7 @@ struct KeptValueTests {
 
     private func store(over backend: any PreferenceBackend) -> (PreferenceStore, Recorder<PreferenceError>) {
         let store = PreferenceStore(backend: backend)
-        let issues = Recorder<PreferenceError>()
-        store.issueHandler = { issues.record($0) }
+        let issues = store.recordIssues()
         return (store, issues)
     }
 
@@ -114,18 +99,6 @@ struct KeptValueTests {
         backend.failNext(.load, count: 0)
         try store.load()
         #expect(volume.value == 7 && store["other"] == 1)
-    }
-
-    @Test(arguments: [true, false])
-    func externalChangeWhileTheStoreOpensIsMergedInto(listsAllNames: Bool) throws {
-        let backend = ClosedBackend(["frame": ["x": 1]], listsAllNames: listsAllNames)
-        let (store, _) = store(over: backend)
-        let frame = Preference("frame", default: Frame(), in: store)
-        frame.value.x = 7
-        backend.open { [stored] in $0.external = ["frame": stored] }
-        try store.load()
-        same(backend["frame"], ["x": 7, "width": 300, "isZoomed": true])
-        same(frame.value, Frame(x: 7, width: 300))
     }
 
     @Test
@@ -165,43 +138,6 @@ struct KeptValueTests {
         volume.value = 7
         same(volume.value, 7)
         #expect(throws: PreferenceError.self) { try store.flush() }
-    }
-
-    @Test
-    func valueThatIsSetByNameReplacesTheStoredOne() throws {
-        let backend = ClosedBackend(["frame": stored])
-        let (store, _) = store(over: backend)
-        let frame = Preference("frame", default: Frame(), in: store)
-        frame.value.x = 7
-        store["frame"] = ["x": 7, "width": 100]
-        backend.open()
-        try store.load()
-        same(backend["frame"], ["x": 7, "width": 100])
-    }
-
-    @Test
-    func valueIsNotMergedIntoAnUnsetOne() throws {
-        let backend = ClosedBackend(["frame": ["$unset": true]])
-        let (store, _) = store(over: backend)
-        let frame = Preference("frame", default: Frame(), in: store)
-        frame.value.x = 7
-        backend.open()
-        try store.load()
-        same(backend["frame"], ["x": 7, "width": 100])
-    }
-
-    @Test
-    func optionalValueIsMergedInEachForm() throws {
-        let json = PropertyListValue.data(Data(#"{"x":3,"width":300,"isZoomed":true}"#.utf8))
-        let backend = ClosedBackend(["native": stored, "json": json])
-        let (store, _) = store(over: backend)
-        Preference<Frame?>("native", in: store).value = Frame(x: 7)
-        Preference<Frame?>("json", coding: .json, in: store).value = Frame(x: 7)
-        backend.open()
-        try store.load()
-        same(backend["native"], ["x": 7, "width": 100, "isZoomed": true])
-        guard case .data(let data) = backend["json"] else { throw CancellationError() }
-        #expect(String(decoding: data, as: UTF8.self).contains("isZoomed"))
     }
 
     /// Another member of the value is set in between, and must not be lost.

@@ -34,14 +34,6 @@ struct LayeredStoreTests {
         name == "user" ? "store" : name
     }
 
-    @Test
-    func nothingStoredIsTheDefault() throws {
-        let volume = Preference("volume", default: 5, in: Layers().store)
-        same(volume.value, 5)
-        same(volume.source, .default)
-        #expect(!volume.isSet)
-    }
-
     /// The administrator's file may be read-only, or in a place where nothing can be synced.
     @Test
     func onlyTheWritableLayerIsSyncedAndOpenedForWriting() async throws {
@@ -89,7 +81,11 @@ struct LayeredStoreTests {
             #expect(volume.source.name == "managed" && volume.isManaged)
             let error = #expect(throws: PreferenceError.self) { try volume.write(1) }
             same(error?.code, .managed)
+            let issues = store.recordIssues()
+            volume.value = 2
+            same(issues.elements.map(\.code), [.managed])
         }
+        #expect(layers.user.names.isEmpty)
         let theme = Preference("theme", default: "light", in: layers.store)
         #expect(theme.value == "dark" && !theme.isManaged)
         #expect(!Preference("volume", default: 5, in: layers.user).isManaged)
@@ -143,8 +139,7 @@ struct LayeredStoreTests {
         let path = folder.path("managed.jsonl")
         func issues(isReadOnly: Bool) throws -> [PreferenceError] {
             let store = PreferenceStore(backend: FileBackend(path: path, isReadOnly: isReadOnly, watcher: nil))
-            let issues = Recorder<PreferenceError>()
-            store.issueHandler = { issues.record($0) }
+            let issues = store.recordIssues()
             same(store["a"], 1)
             return issues.elements
         }
@@ -157,8 +152,7 @@ struct LayeredStoreTests {
     @Test
     func issueNamesTheLayerAlsoWhereAnObserverReadsFirst() throws {
         let layers = Layers(arguments: ["-volume", "loud"])
-        let issues = Recorder<PreferenceError>()
-        layers.store.issueHandler = { issues.record($0) }
+        let issues = layers.store.recordIssues()
         let volume = Preference("volume", default: 5, in: layers.store)
         let observation = volume.observe { _ in }
         try set(3, for: "volume", in: layers.user)
@@ -197,40 +191,6 @@ struct LayeredStoreTests {
         same(Preference("text", default: "", in: layers.store).value, "5")
     }
 
-    @Test
-    func textThatCannotBeReadIsAnIssueAndTheNextLayerAnswers() throws {
-        let layers = Layers(arguments: ["-volume", "loud"])
-        try set(3, for: "volume", in: layers.user)
-        let issues = Recorder<PreferenceError>()
-        layers.store.issueHandler = { issues.record($0) }
-        let volume = Preference("volume", default: 5, in: layers.store)
-        same(volume.value, 3)
-        same(volume.value, 3)
-        same(issues.elements.count, 1)
-        same(issues.elements.first?.description.contains("loud"), true)
-        same(issues.elements.first?.description.contains("arguments"), true)
-        same(volume.source, .store)
-        try set(4, for: "volume", in: layers.user)
-        same(volume.value, 4)
-    }
-
-    @Test
-    func eachLayerAnswersOverThoseBelow() throws {
-        for (index, (name, _)) in Layers().all.enumerated() {
-            for (below, (other, _)) in Layers().all.enumerated() {
-                let layers = Layers()
-                let volume = Preference("volume", default: 0, in: layers.store)
-                try set(1, for: "volume", in: layers.all[below].1)
-                same(volume.value, 1)
-                same(volume.source.name, source(other))
-                try set(2, for: "volume", in: layers.all[index].1)
-                same(volume.value, index <= below ? 2 : 1, "\(name) over \(other)")
-                try set(nil, for: "volume", in: layers.all[index].1)
-                same(volume.value, index == below ? 0 : 1, "\(other) is uncovered")
-            }
-        }
-    }
-
     /// All five layers, alone and in pairs; the managed one is listed third.
     @Test
     func layersAnswerInTheirOrder() throws {
@@ -253,54 +213,9 @@ struct LayeredStoreTests {
     }
 
     @Test
-    func uncoveredValueNotifies() throws {
-        let layers = Layers()
-        let volume = Preference("volume", default: 0, in: layers.store)
-        try set(1, for: "volume", in: layers.system)
-        try set(2, for: "volume", in: layers.user)
-        let seen = Recorder<[Int]>()
-        let observation = volume.observe { seen.record([$0.old, $0.new]) }
-        try set(nil, for: "volume", in: layers.user)
-        try set(9, for: "volume", in: layers.managed)
-        try set(8, for: "volume", in: layers.system)
-        try set(nil, for: "volume", in: layers.managed)
-        same(seen.elements, [[2, 1], [1, 9], [9, 8]])
-        withExtendedLifetime(observation) {}
-    }
-
-    @Test
-    func managedValueCannotBeChanged() throws {
-        let layers = Layers()
-        try set(9, for: "volume", in: layers.managed)
-        let volume = Preference("volume", default: 0, in: layers.store)
-        #expect(volume.source.isManaged)
-        let error = #expect(throws: PreferenceError.self) { try volume.write(1) }
-        same(error?.code, .managed)
-        let issues = Recorder<PreferenceError>()
-        layers.store.issueHandler = { issues.record($0) }
-        volume.value = 2
-        same(issues.elements.map(\.code), [.managed])
-        same(volume.value, 9)
-        #expect(layers.user.names.isEmpty)
-    }
-
-    @Test
-    func updateReadsThroughTheLayersAndWritesToTheWritable() throws {
-        let layers = Layers()
-        try set(10, for: "volume", in: layers.system)
-        let volume = Preference("volume", default: 0, in: layers.store)
-        try volume.update { $0 += 1 }
-        same(layers.user["volume"], 11)
-        same(layers.system["volume"], 10)
-        volume.reset()
-        same(volume.value, 10)
-    }
-
-    @Test
     func hiddenSetIsStoredAndReportedOnce() throws {
         let layers = Layers(arguments: ["-volume", "9", "-speed", "fast"], environment: ["APP_SIZE": "1"])
-        let issues = Recorder<PreferenceError>()
-        layers.store.issueHandler = { issues.record($0) }
+        let issues = layers.store.recordIssues()
         let volume = Preference("volume", default: 5, in: layers.store)
         try volume.write(1)
         try volume.write(2)
@@ -355,13 +270,6 @@ struct LayeredStoreTests {
             transaction["count"] = .integer(Int64(count))
         }
         #expect(runs.value == 4 && layers.user["count"] == 2)
-    }
-
-    @Test
-    func storeWithoutAWritableLayerRefusesWrites() throws {
-        let store = PreferenceStore.layered([.arguments(["-a", "1"])])
-        let error = #expect(throws: PreferenceError.self) { try Preference("a", default: 0, in: store).write(2) }
-        same(error?.code, .readOnly)
     }
 
     @Test

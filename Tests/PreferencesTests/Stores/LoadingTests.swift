@@ -1,6 +1,7 @@
 import DurableFile
 import FileTestSupport
 import Observation
+import PreferencesTesting
 import TestSupport
 import Testing
 
@@ -10,9 +11,10 @@ import Testing
 struct LoadingTests {
     @Test
     func valuesOfAStoreThatOpensLaterAreReadAndNotified() throws {
-        let store = PreferenceStore(backend: OutsideBackend(["count": 5], failingLoads: 1))
-        let issues = Recorder<PreferenceError>()
-        store.issueHandler = { issues.record($0) }
+        let backend = FaultInjectingBackend(["count": 5])
+        backend.failNext(.load)
+        let store = PreferenceStore(backend: backend)
+        let issues = store.recordIssues()
         let above = PreferenceStore.layered([store, .inMemory()])
         let count = Preference("count", default: 0, in: store)
         let countAbove = count.bound(to: above)
@@ -55,7 +57,7 @@ struct LoadingTests {
 
     @Test
     func externalChangeIsNotLostDuringOtherCalls() async {
-        let backend = OutsideBackend()
+        let backend = FaultInjectingBackend()
         let store = PreferenceStore(backend: backend)
         let count = Preference("count", default: 0, in: store)
         store["count"] = 0
@@ -67,7 +69,7 @@ struct LoadingTests {
                 return
             }
             for value in 1...rounds(50_000) {
-                backend.changeOutside("count", to: .integer(Int64(value)))
+                backend.changeOutside(["count": .integer(Int64(value))])
                 if count.value != value { missed.next() }
             }
             isDone.withLock { $0 = true }

@@ -87,16 +87,7 @@ struct LockedFileTests {
         fileSystem.startClock()
         let store = try lockedStore(waiting: .seconds(3600))
         let many = 64
-        let writers = (0..<many).map { index in
-            Task {
-                switch index % 4 {
-                case 0: try await Preference("\(index)", default: 0, in: store).write(1)
-                case 1: try await Preference("\(index)", default: 0, in: store).update { $0 += 1 }
-                case 2: try await store.transaction { $0["\(index)"] = 1 }
-                default: try await store.write(1, for: "\(index)")
-                }
-            }
-        }
+        let writers = startWriters(many, to: store)
         let calls = try #require(store.core.layers.waitingSource).state.withLock { $0.calls }
         await eventually { calls.count == many - 1 }
         await Task { for _ in 0..<1000 { await Task.yield() } }.value
@@ -131,25 +122,5 @@ struct LockedFileTests {
         #expect(before.elements == [4] && after.elements == [4])
         #expect(issues.elements.isEmpty)
         withExtendedLifetime(observations) {}
-    }
-
-    @Test
-    func bodyIsNotRepeatedAfterTheDeadline() async throws {
-        let store = PreferenceStore(
-            backend: FileBackend(path: path, fileSystem: fileSystem, lockTimeout: .zero, watcher: nil)
-        )
-        let other = PreferenceStore(backend: FileBackend(path: path, watcher: nil))
-        let volume = Preference("volume", default: 0, in: store)
-        let runs = Counter()
-        func body(_ value: inout Int) throws {
-            try other.write(.integer(Int64(runs.next())), for: "volume")
-            value = -1
-        }
-        #expect(throws: PreferenceError.self) { try volume.update(body) }
-        same(runs.value, 1)
-        // A task may have waited for a thread, so its body runs a few times.
-        await expectError(.conflict) { try await volume.update(body) }
-        await expectError(.conflict) { try await store.transaction { try body(&$0[volume]) } }
-        same(runs.value, 1 + 2 * 16)
     }
 }

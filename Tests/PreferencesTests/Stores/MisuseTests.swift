@@ -113,15 +113,6 @@ struct MisuseTests {
     }
 
     @Test
-    func plainSetInABodyLetsItRunAgain() throws {
-        try volume.update { value in
-            if runs.next() == 1 { volume.value = 9 }
-            value += 1
-        }
-        #expect(runs.value == 2 && volume.value == 10 && issues.elements.isEmpty)
-    }
-
-    @Test
     func observerOfWhatABodySetsMaySetAnything() throws {
         let other = Preference("other", default: 0, in: store)
         let observation = other.observe { [volume] change in if volume.value != change.new { volume.value = change.new }

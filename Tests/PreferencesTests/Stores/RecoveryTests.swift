@@ -1,16 +1,10 @@
-import DurableFile
 import FileTestSupport
+import Foundation
 import PreferencesTesting
 import TestSupport
 import Testing
 
 @testable import Preferences
-
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
 
 /// A store keeps values that are set while its backend can't be opened.
 struct RecoveryTests {
@@ -119,16 +113,6 @@ struct RecoveryTests {
         try same(volume.read(), 3)
     }
 
-    @Test
-    func resetsAreKept() {
-        volume.reset()
-        store.reset(launches, Preference("theme", default: "", in: store))
-        same(base.load(host: .none).count, 3)
-        backend.failNext(.load, count: 0)
-        #expect(throws: Never.self) { try store.load() }
-        #expect(base.load(host: .none).isEmpty)
-    }
-
     private struct Frame: Codable, Equatable {
         var x = 0
         var width = 100
@@ -185,29 +169,6 @@ struct RecoveryTests {
     }
 
     @Test
-    func memberIsKept() throws {
-        _ = try base.apply(["frame": ["x": 3, "width": 300, "isZoomed": true]], if: .none)
-        let frame = Preference("frame", default: Frame(), in: store)
-        frame[\.width].value = 7
-        same(frame.value, Frame(width: 7))
-        backend.failNext(.load, count: 0)
-        try store.load()
-        same(base.load(host: .none)["frame"], ["x": 3, "width": 7, "isZoomed": true])
-    }
-
-    /// A value that was removed in between has nothing to be merged with.
-    @Test
-    func valueThatIsSetAfterItsRemovalReplacesTheStoredOne() throws {
-        _ = try base.apply(["frame": ["x": 3, "width": 300, "isZoomed": true]], if: .none)
-        let frame = Preference("frame", default: Frame(), in: store)
-        frame.reset()
-        frame.value.x = 7
-        backend.failNext(.load, count: 0)
-        try store.load()
-        same(base.load(host: .none)["frame"], ["x": 7, "width": 100])
-    }
-
-    @Test
     func whatCanNotBeStoredYetStaysKept() async throws {
         volume.value = 7
         backend.failNext(.load, count: 0)
@@ -249,8 +210,7 @@ struct RecoveryTests {
         try folder.write("in the way", to: "blocked")
         try folder.link("app", to: "blocked")
         let store = FileStores.store(at: folder.path("app/preferences.jsonl"))
-        let issues = Recorder<PreferenceError>()
-        store.issueHandler = { issues.record($0) }
+        let issues = store.recordIssues()
         let theme = Preference("theme", default: "none", in: store)
         let volume = Preference("volume", default: 5, in: store)
         same(theme.value, "none")

@@ -1,15 +1,10 @@
 import DurableFile
 import FileTestSupport
+import Foundation
 import TestSupport
 import Testing
 
 @testable import Preferences
-
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
 
 /// Values that are restored to the last bit, from memory and from a reopened file.
 struct RoundTripTests {
@@ -57,13 +52,6 @@ struct RoundTripTests {
     }()
 
     @Test
-    func everyConformanceComesBackFromMemory() throws {
-        let store = PreferenceStore.inMemory()
-        try write(to: store)
-        try check(in: store)
-    }
-
-    @Test
     func everyConformanceComesBackFromTheFile() throws {
         let folder = try TemporaryFolder()
         try reopened(in: folder) { try write(to: $0) }
@@ -103,39 +91,6 @@ struct RoundTripTests {
         try reopened(in: folder) { store in
             same(store.names.count, names.count)
             same(Preference("\u{E9}", default: -1, in: store).value, 100)
-        }
-    }
-
-    @Test
-    func deepestNestingComesBackAndDeeperIsRefused() throws {
-        let folder = try TemporaryFolder()
-        let deepest = (0..<128).reduce(PropertyListValue.integer(1)) { value, level in
-            level.isMultiple(of: 2) ? .array([value]) : .dictionary(["$": value])
-        }
-        try reopened(in: folder) { store in
-            try store.transaction { $0["deep"] = deepest }
-            let error = #expect(throws: PreferenceError.self) {
-                try store.transaction { $0["deep"] = .array([deepest]) }
-            }
-            same(error?.code, .tooLarge)
-            same(store["deep"], deepest)
-        }
-        try reopened(in: folder) { same($0["deep"], deepest) }
-    }
-
-    @Test
-    func randomValuesComeBackFromTheFile() throws {
-        let seed = UInt64.random(in: 0 ... .max)
-        var random = SeededGenerator(seed: seed)
-        let folder = try TemporaryFolder()
-        let values = Dictionary(uniqueKeysWithValues: (0..<rounds(10_000)).map { ("\($0)", random.stored()) })
-        try reopened(in: folder) { store in
-            for (name, value) in values { store[name] = value }
-            same(store.contents, values, "seed \(seed)")
-        }
-        try reopened(in: folder) { store in
-            same(store.names.count, values.count)
-            for (name, value) in values { same(store[name], value, "seed \(seed), name \(name)") }
         }
     }
 

@@ -1,15 +1,10 @@
 import DurableFile
 import FileTestSupport
+import Foundation
 import TestSupport
 import Testing
 
 @testable import Preferences
-
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
 
 private struct Account: PreferenceGroup {
     @Preference("theme") var theme = "system"
@@ -102,35 +97,6 @@ struct ScopedStoreTests {
         }
     }
 
-    /// A value that an account doesn't set is read from the general settings.
-    @Test
-    func scopeIsALayerOverItsOwnStore() throws {
-        let store = PreferenceStore.inMemory(["theme": "light"])
-        let account = Account(in: .layered([store.scoped(prefix: "account.42."), store]))
-        let seen = Recorder<[String]>()
-        let observation = account.$theme.observe { seen.record([$0.old, $0.new]) }
-        same(account.theme, "light")
-        account.theme = "dark"
-        same(store.contents, ["theme": "light", "account.42.theme": "dark"])
-        store["theme"] = "blue"
-        account.$theme.reset()
-        try store.transaction { transaction in
-            transaction["theme"] = "red"
-            transaction["account.42.theme"] = "green"
-        }
-        same(account.theme, "green")
-        same(seen.elements, [["light", "dark"], ["dark", "blue"], ["blue", "green"]])
-        withExtendedLifetime(observation) {}
-    }
-
-    @Test
-    func scopesNest() {
-        let store = PreferenceStore.inMemory()
-        Account(in: store.scoped(prefix: "a.").scoped(prefix: "b.")).count = 1
-        same(store.names, ["a.b.count"])
-        same(store.scoped(prefix: "a.").names, ["b.count"])
-    }
-
     @Test
     func scopeOfALayeredStoreReadsTextBelowItsPrefix() throws {
         let user = PreferenceStore.inMemory()
@@ -140,8 +106,7 @@ struct ScopedStoreTests {
         let account = Account(in: layers.scoped(prefix: "a."))
         #expect(account.count == 3 && account.theme == "dark")
         same(account.$count.source.name, "arguments")
-        let issues = Recorder<PreferenceError>()
-        layers.issueHandler = { issues.record($0) }
+        let issues = layers.recordIssues()
         account.count = 4
         #expect(account.count == 3 && user["a.count"] == 4)
         same(issues.elements.map(\.code), [.hidden])
@@ -173,8 +138,7 @@ struct ScopedStoreTests {
     func issuesOfAScopeHaveTheWholeNameAndComeOnce() throws {
         let backend = ReportingBackend(["a.count": "x", "b.count": 1])
         let store = PreferenceStore.layered([.arguments([]), PreferenceStore(backend: backend)])
-        let issues = Recorder<PreferenceError>()
-        store.issueHandler = { issues.record($0) }
+        let issues = store.recordIssues()
         let (a, b) = (Account(in: store.scoped(prefix: "a.")), Account(in: store.scoped(prefix: "b.")))
         #expect(a.count == 0 && b.count == 1)
         same(issues.elements.map(\.name), ["a.count"])
@@ -233,17 +197,6 @@ struct ScopedStoreTests {
     }
 
     @Test
-    func anotherProcessesLineReachesTheScope() async throws {
-        let folder = try TemporaryFolder()
-        let store = try PreferenceStore.file(at: URL(filePath: folder.path("preferences.jsonl")))
-        let count = Preference("count", default: 0, in: store.scoped(prefix: "a."))
-        var updates = count.updates.makeAsyncIterator()
-        await same(updates.next(), 0)
-        try folder.write("{\"a.count\":3}\n", to: "preferences.jsonl")
-        await same(updates.next(), 3)
-    }
-
-    @Test
     func storeReturnsItsFile() throws {
         let folder = try TemporaryFolder()
         let url = URL(filePath: folder.path("preferences.jsonl"))
@@ -262,8 +215,7 @@ struct ScopedStoreTests {
         store.reset(a, b)
         await same(changes.next()?.names, ["a", "b"])
         same(store.names, ["c"])
-        let issues = Recorder<PreferenceError>()
-        store.issueHandler = { issues.record($0) }
+        let issues = store.recordIssues()
         store.reset(Preference("c", default: 0, in: store), Preference("d", default: 0, in: .inMemory()))
         same(issues.elements.map(\.code), [.wrongStore])
         same(store.names, ["c"])
@@ -279,8 +231,7 @@ struct ScopedStoreTests {
         try store.write("x", for: "b")
         same(store["b"], "x")
         let readOnly = PreferenceStore.layered([.arguments(["-a", "1"])])
-        let issues = Recorder<PreferenceError>()
-        readOnly.issueHandler = { issues.record($0) }
+        let issues = readOnly.recordIssues()
         #expect(throws: PreferenceError.self) { try readOnly.write(1, for: "a") }
         #expect(issues.elements.isEmpty)
         readOnly["a"] = 1

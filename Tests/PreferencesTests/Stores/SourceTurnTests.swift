@@ -134,35 +134,4 @@ struct SourceTurnTests {
             return
         }
     }
-
-    /// A child of `fork` has none of its parent's other threads.
-    @Test
-    func turnOfAThreadBeforeAForkIsFree() {
-        var turn = SourceTurn<Int>()
-        guard case .granted = turn.claim(by: ThreadIdentity(value: 1), in: 0, orWait: 0),
-            case .granted = turn.claim(by: ThreadIdentity(value: 2), in: 1, orWait: 0)
-        else {
-            Issue.record("granted in each process")
-            return
-        }
-        #expect(turn.isHeld(in: 1) && !turn.isHeld(in: 0))
-    }
-
-    @Test
-    func turnThatAForkHadIsFreeInBothProcesses() {
-        var turn = SourceTurn<Int>()
-        _ = turn.claim(by: ThreadIdentity(value: 1), in: 0, orWait: nil)
-        _ = turn.claim(by: ThreadIdentity(value: 2), in: 0, orWait: 2)
-        _ = turn.requestPublishing(catchingUp: true, by: ThreadIdentity(value: 2), in: 0)
-        var child = turn
-        let (waiter, isCatchingUp) = turn.releaseAfterFork()
-        #expect(waiter == 2 && isCatchingUp == true && !turn.isHeld(in: 0))
-        child.resetInChild()
-        guard case .granted = child.claim(by: ThreadIdentity(value: 3), in: 1, orWait: 3),
-            case .publish(isCatchingUp: true) = child.release(), case .free(wake: nil) = child.release()
-        else {
-            Issue.record("the child does what was requested, and wakes no thread of its parent")
-            return
-        }
-    }
 }

@@ -19,16 +19,7 @@ struct SuspendingTests {
     func tasksThatWaitForABackendHoldUpNoOtherTask() async throws {
         let backend = GateBackend(closed: [.apply])
         let store = PreferenceStore(backend: backend)
-        let writers = (0..<Self.many).map { index in
-            Task {
-                switch index % 4 {
-                case 0: try await Preference("\(index)", default: 0, in: store).write(1)
-                case 1: try await Preference("\(index)", default: 0, in: store).update { $0 += 1 }
-                case 2: try await store.transaction { $0["\(index)"] = 1 }
-                default: try await store.write(1, for: "\(index)")
-                }
-            }
-        }
+        let writers = startWriters(Self.many, to: store)
         await backend.reached(.apply)
         await eventually { waitingCalls(of: store) == Self.many - 1 }
         await Task { for _ in 0..<1000 { await Task.yield() } }.value
@@ -288,20 +279,6 @@ struct SuspendingTests {
         #expect(backend.applied.isEmpty)
     }
 
-    struct Frame: Codable, Sendable {
-        var width = 1
-        var height = 2
-    }
-
-    @Test
-    func membersOfAValueAreWrittenIntoTheNewestValue() async throws {
-        let store = PreferenceStore(backend: GateBackend(["frame": ["width": 3, "height": 4]]))
-        let frame = Preference("frame", default: Frame(), in: store)
-        try await frame[\.width].write(5)
-        try await frame[\.height].update { $0 += 1 }
-        same(store["frame"], ["width": 5, "height": 5])
-    }
-
     /// Observers run on a thread of the library, and see the stores of the task's scope.
     @Test
     func observersSeeTheIsolatedStoresOfTheTask() async throws {
@@ -329,8 +306,7 @@ struct SuspendingTests {
         let store = PreferenceStore.layered([
             PreferenceStore(backend: upper, name: "upper", isReadOnly: true), PreferenceStore(backend: lower),
         ])
-        let issues = Recorder<PreferenceError>()
-        store.issueHandler = { issues.record($0) }
+        let issues = store.recordIssues()
         await expectError(.unavailable) { try await store.load() }
         upper.forbidBlocking()
         lower.forbidBlocking()
@@ -341,15 +317,6 @@ struct SuspendingTests {
         same(store["a"], 1)
         let error = #expect(throws: PreferenceError.self) { try Preference("b", default: "", in: store).read() }
         same(error?.code, .unreadable)
-    }
-
-    @Test
-    func loadOfAStoreWithoutATimeoutReadsItToo() async throws {
-        let store = PreferenceStore(backend: OutsideBackend(["count": 5], failingLoads: 1))
-        let count = Preference("count", default: 0, in: store)
-        await expectError(.unavailable) { try await count.store.load() }
-        try await count.store.load()
-        same(count.value, 5)
     }
 
     /// Returns a store that a thread is opening, whose backend waits at the gate for `load`.

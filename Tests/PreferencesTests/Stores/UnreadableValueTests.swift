@@ -1,14 +1,9 @@
 import FileTestSupport
+import Foundation
 import TestSupport
 import Testing
 
 @testable import Preferences
-
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
 
 /// Stored values that can't be read: the default is used, the error says why, and the bytes are kept.
 struct UnreadableValueTests {
@@ -18,8 +13,7 @@ struct UnreadableValueTests {
     private func store(_ text: String) throws -> (PreferenceStore, Recorder<PreferenceError>) {
         try folder.write(text, to: "preferences.jsonl")
         let store = PreferenceStore(backend: FileBackend(path: folder.path("preferences.jsonl"), watcher: nil))
-        let issues = Recorder<PreferenceError>()
-        store.issueHandler = { issues.record($0) }
+        let issues = store.recordIssues()
         return (store, issues)
     }
 
@@ -100,28 +94,13 @@ struct UnreadableValueTests {
     }
 
     @Test
-    func invalidStoredValueGivesTheDefault() throws {
-        let (store, issues) = try store("{\"volume\":11}\n")
-        for _ in 1...3 {
-            let volume = Preference("volume", default: 5, .range(0...10), in: store)
-            same(volume.value, 5)
-            let error = #expect(throws: PreferenceError.self) { try volume.read() }
-            same(error?.code, .invalid)
-            #expect(throws: PreferenceError.self) { try volume.write(12) }
-        }
-        same(issues.elements.map(\.code), [.invalid], "once, however often it is declared")
-        try same(folder.read("preferences.jsonl"), "{\"volume\":11}\n")
-    }
-
-    @Test
     func messageNamesTheLayerAndTheFile() throws {
         try folder.write("{\"volume\":\"loud\"}\n", to: "preferences.jsonl")
         let path = folder.path("preferences.jsonl")
         let file = try PreferenceStore.file(at: URL(filePath: path))
         let kept = "and the stored value is kept"
         func messages(in store: PreferenceStore) throws -> [String] {
-            let issues = Recorder<PreferenceError>()
-            store.issueHandler = { issues.record($0) }
+            let issues = store.recordIssues()
             let volume = Preference("volume", default: 5, .check { $0 < 10 }, in: store)
             _ = volume.value
             if volume.source == .default {
@@ -263,37 +242,5 @@ struct UnreadableValueTests {
             same(Preference("volume", default: 5, in: store).value, 5)
         }
         #expect(first.elements == [.unreadable] && second.elements == [.unreadable])
-    }
-
-    /// Each byte of a line, replaced by one that breaks the JSON.
-    @Test
-    func lineBrokenAtAnyPlaceLeavesOtherLines() throws {
-        let line = Array(#"{"text":"a\u00e9\n","list":[1,-2.5e3,{"key":true}],"data":{"$data":"AQID"}}"#.utf8)
-        var texts: [[UInt8]] = (1..<line.count).map { Array(line.prefix($0)) }
-        for index in line.indices {
-            for byte in [0, 10, 34, 58, 125, 0xFF] as [UInt8] where byte != line[index] {
-                var broken = line
-                broken[index] = byte
-                texts.append(broken)
-            }
-        }
-        for text in texts {
-            let bytes = Array("{\"first\":1}\n".utf8) + text + Array("\n{\"last\":2}\n".utf8)
-            let path = folder.path("preferences.jsonl")
-            try Data(bytes).write(to: URL(filePath: path))
-            // Without a watcher, which might find the damage first and report it on its own thread.
-            let store = PreferenceStore(backend: FileBackend(path: path, watcher: nil))
-            let issues = Recorder<PreferenceError>()
-            store.issueHandler = { issues.record($0) }
-            let place = "\(String(decoding: text, as: UTF8.self))"
-            #expect(store["first"] == 1 && store["last"] == 2, "\(place)")
-            let isBroken = !issues.elements.isEmpty
-            #expect(issues.elements.allSatisfy { $0.code == .damaged }, "\(place): \(issues.elements)")
-            if isBroken, !text.contains(10) { same(store.names, ["first", "last"], "\(place)") }
-            if !isBroken { #expect(store.names.count > 2 || text.contains(10), "\(place)") }
-            let list = store["list"] == nil ? [0] : [1, -2500]
-            same(Preference("list", default: [0], in: store).value, list, "\(place)")
-            same(Array(try Data(contentsOf: URL(filePath: path))), bytes, "\(place)")
-        }
     }
 }

@@ -1,5 +1,4 @@
-import Observation
-import Synchronization
+import FileTestSupport
 import TestSupport
 import Testing
 
@@ -43,14 +42,9 @@ struct UnusedValueTests {
     func changeBelowNotifiesReaders(top: Top, read: Int) throws {
         let preference = Self.preference(over: top, Recorder())
         for value in 8...9 {
-            let signals = Atomic(0)
-            withObservationTracking {
-                Self.reads[read](preference)
-            } onChange: {
-                signals.wrappingAdd(1, ordering: .relaxed)
-            }
+            let signals = countSignals { Self.reads[read](preference) }
             try preference.write(value)
-            same(signals.load(ordering: .relaxed), 1)
+            same(signals.value, 1)
             #expect(preference.value == value && preference.storedValue == .integer(Int64(value)))
         }
     }

@@ -1,18 +1,13 @@
 import DurableFile
 import FileTestSupport
-import Observation
+import Foundation
 import PreferencesEditing
+import PreferencesTesting
 import PreferencesValidation
 import TestSupport
 import Testing
 
 @testable import Preferences
-
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
 
 struct ValidatedStoreTests {
     typealias Service = ServicePreferences
@@ -31,8 +26,8 @@ struct ValidatedStoreTests {
         init(_ place: Place) throws {
             let folder = try TemporaryFolder()
             self.folder = folder
-            let backend = OutsideBackend(valid)
-            let outside: (String, PropertyListValue) -> Void = { backend.changeOutside($0, to: $1) }
+            let backend = FaultInjectingBackend(valid)
+            let outside: (String, PropertyListValue) -> Void = { backend.changeOutside([$0: $1]) }
             switch place {
             case .file:
                 try folder.write("{\"host\":\"a\",\"port\":90}\n", to: "preferences.jsonl")
@@ -95,9 +90,8 @@ struct ValidatedStoreTests {
     @Test
     func problemThatMovesToAnotherLineIsReportedOnce() async throws {
         let fixture = try Fixture(.file)
-        let issues = Recorder<PreferenceError>()
         let store = try PreferenceStore.validated(Service.self, over: fixture.store)
-        store.issueHandler = { issues.record($0) }
+        let issues = store.recordIssues()
         try fixture.change("port", "ninety")
         try await store.load()
         try fixture.change("port", "ninety")
@@ -149,8 +143,7 @@ struct ValidatedStoreTests {
         try folder.write("{\"host\":\"a\",\"port\":90}\n", to: "preferences.jsonl")
         let file = try PreferenceStore.file(at: URL(filePath: folder.path("preferences.jsonl")))
         let store = try PreferenceStore.validated(Service.self, over: file)
-        let issues = Recorder<PreferenceError>()
-        store.issueHandler = { issues.record($0) }
+        let issues = store.recordIssues()
         let service = Service(in: store)
         service.port = 91
         #expect(service.port == 91 && file["port"] == 91)
@@ -201,20 +194,19 @@ struct ValidatedStoreTests {
 
     @Test
     func statesOfSeveralLayersAreShownInOneStep() async throws {
-        let backends = (0..<2).map { _ in OutsideBackend(Self.valid) }
+        let backends = (0..<2).map { _ in FaultInjectingBackend(Self.valid) }
         let base = PreferenceStore.layered([
             PreferenceStore(backend: backends[0]),
             PreferenceStore(backend: backends[1], name: "system", isReadOnly: true),
         ])
         let store = try PreferenceStore.validated(Service.self, over: base)
-        let issues = Recorder<PreferenceError>()
         let changes = Recorder<PreferenceStoreChange>()
-        store.issueHandler = { issues.record($0) }
+        let issues = store.recordIssues()
         let observation = store.subscribe { changes.record(PreferenceStoreChange($0)) }
-        backends[0].changeOutside("port", to: "ninety")
+        backends[0].changeOutside(["port": "ninety"])
         await eventually { !issues.elements.isEmpty }
-        backends[1].changeOutside("mode", to: "wide")
-        backends[0].changeOutside("port", to: 91)
+        backends[1].changeOutside(["mode": "wide"])
+        backends[0].changeOutside(["port": 91])
         await eventually { !changes.elements.isEmpty }
         same(changes.elements.map(\.names), [["port", "mode"]])
         withExtendedLifetime(observation) {}
@@ -243,12 +235,7 @@ struct ValidatedStoreTests {
         let base = PreferenceStore.inMemory(["host": "localhost"])
         base.issueHandler = { _ in }
         let service = Service(in: try .validated(Service.self, over: base))
-        let notified = Counter()
-        withObservationTracking {
-            #expect(!service.$port.isSet)
-        } onChange: {
-            notified.next()
-        }
+        let notified = countSignals { #expect(!service.$port.isSet) }
         base["port"] = "none"
         #expect(service.$port.isSet)
         same(notified.value, 1)
@@ -259,8 +246,7 @@ struct ValidatedStoreTests {
         let base = PreferenceStore.inMemory(Self.valid)
         let store = try PreferenceStore.validated(Service.self, over: base)
         let (service, plain) = (Service(in: store), Service(in: base))
-        let issues = Recorder<PreferenceError>()
-        base.issueHandler = { issues.record($0) }
+        let issues = base.recordIssues()
         let observation = plain.$port.observe { change in service.frame.width = change.new }
         service.port = 91
         #expect(service.frame.width == 91 && plain.frame.width == 91 && issues.elements.isEmpty)
@@ -285,8 +271,7 @@ struct ValidatedStoreTests {
         }
         let base = Whole.base
         let store = try PreferenceStore.validated(Whole.self, over: base)
-        let issues = Recorder<PreferenceError>()
-        store.issueHandler = { issues.record($0) }
+        let issues = store.recordIssues()
         let whole = Whole(in: store)
         base["db.port"] = 10
         base["port"] = 91
@@ -300,11 +285,12 @@ struct ValidatedStoreTests {
 
     @Test
     func refreshShowsWhatItFinds() throws {
-        let backend = OutsideBackend(Self.valid)
-        let store = try PreferenceStore.validated(Service.self, over: PreferenceStore(backend: backend))
-        let issues = Recorder<PreferenceError>()
-        store.issueHandler = { issues.record($0) }
-        backend.changeOutside("port", to: 91, isTelling: false)
+        let backend = FaultInjectingBackend(Self.valid)
+        let base = PreferenceStore(backend: backend)
+        base.issueHandler = { _ in }
+        let store = try PreferenceStore.validated(Service.self, over: base)
+        backend.failNext(.refresh)
+        backend.changeOutside(["port": 91])
         try store.load()
         same(Service(in: store).port, 91)
         #expect(store.isWritable)
@@ -339,8 +325,7 @@ struct ValidatedStoreTests {
         let file = try PreferenceStore.file(at: URL(filePath: folder.path("preferences.jsonl")))
         let store = try PreferenceStore.validated(Service.self, over: file)
         #expect(store.core.beginSuspendingCall() != nil)
-        let issues = Recorder<PreferenceError>()
-        store.issueHandler = { issues.record($0) }
+        let issues = store.recordIssues()
         try await Service(in: store).$port.write(91)
         #expect(file["port"] == 91 && issues.elements.isEmpty)
     }
@@ -351,7 +336,7 @@ struct ValidatedStoreTests {
     func anyProgramShowsValidStatesAndItsOwnWrites() async throws {
         for seed in 0..<UInt64(rounds(1000)) {
             var random = SeededGenerator(seed: seed)
-            let backend = OutsideBackend(Self.valid)
+            let backend = FaultInjectingBackend(Self.valid)
             let base = PreferenceStore.layered([
                 PreferenceStore(backend: backend), PreferenceStore.inMemory(["port": 3]).readOnly(named: "system"),
             ])
@@ -370,7 +355,7 @@ struct ValidatedStoreTests {
                 case "outside":
                     let (name, value) = outside.pick(&random)
                     log.append("\(name) = \(value.map { "\($0)" } ?? "nil") outside")
-                    backend.changeOutside(name, to: value)
+                    backend.changeOutside([name: value])
                 case "write":
                     let port = Int.random(in: 1...9, using: &random)
                     log.append("port = \(port)")

@@ -1,21 +1,16 @@
 import FileTestSupport
+import Foundation
 import TestSupport
 import Testing
 
 @testable import Preferences
-
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
 
 /// The table of a file's values, compared with a dictionary that receives the same changes.
 struct ValueTableTests {
     @Test
     func randomLinesAndSetsAreThoseOfADictionary() throws {
         for seed in 0..<UInt64(rounds(300)) {
-            var random = RandomStoredValues(seed: seed)
+            var random = SeededGenerator(seed: seed)
             let table = Table()
             var values: [String: PropertyListValue] = [:]
             // Few names, so that most are set repeatedly, and some that can't have an entry.
@@ -73,7 +68,7 @@ struct ValueTableTests {
 
     @Test
     func differencesAreThoseOfTheValues() throws {
-        var random = RandomStoredValues(seed: 7)
+        var random = SeededGenerator(seed: 7)
         for _ in 0..<rounds(200) {
             let one = Table()
             let other = Table()

@@ -110,3 +110,17 @@ func persist(_ body: () async throws -> Void) async throws {
         { await Task.yield() }
     }
 }
+
+/// Starts tasks of which each writes a name of its own, in turn by each `async` form.
+func startWriters(_ count: Int, to store: PreferenceStore) -> [Task<Void, any Error>] {
+    (0..<count).map { index in
+        Task {
+            switch index % 4 {
+            case 0: try await Preference("\(index)", default: 0, in: store).write(1)
+            case 1: try await Preference("\(index)", default: 0, in: store).update { $0 += 1 }
+            case 2: try await store.transaction { $0["\(index)"] = 1 }
+            default: try await store.write(1, for: "\(index)")
+            }
+        }
+    }
+}

@@ -1,4 +1,7 @@
 import DurableFile
+import FileTestSupport
+import Observation
+import Preferences
 
 /// The elements that observers received, in order; any thread can add one.
 final class Recorder<Element: Sendable>: Sendable {
@@ -17,4 +20,20 @@ final class Recorder<Element: Sendable>: Sendable {
             return recorded
         }
     }
+}
+
+extension PreferenceStore {
+    /// Replaces the issue handler by one that records the issues, and returns what it records.
+    func recordIssues() -> Recorder<PreferenceError> {
+        let issues = Recorder<PreferenceError>()
+        issueHandler = { issues.record($0) }
+        return issues
+    }
+}
+
+/// Lets Observation track what a closure reads; returns the number of its signals.
+func countSignals(of read: () -> Void) -> Counter {
+    let signals = Counter()
+    withObservationTracking(read) { signals.next() }
+    return signals
 }

@@ -1,11 +1,5 @@
-import DurableFile
-import Testing
-
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
 import Foundation
-#endif
+import Testing
 
 /// Runs a script with `/bin/sh` in which `$1` is a program, with no variables but those given, and those of a sanitizer; returns what it
 /// prints.
@@ -19,14 +13,20 @@ func shell(
 ) throws -> String {
     let shell = "/bin/sh"
     let texts = [shell, "-c", "exec >\"$0\" 2>&1; " + script, output, program]
-    var arguments = texts.map { strdup($0) } + [nil]
     var others = ["PATH": "/usr/sbin:/usr/bin:/sbin:/bin"]
     if let options = getenv("ASAN_OPTIONS") { others["ASAN_OPTIONS"] = String(cString: options) }
-    var environment = variables.merging(others) { given, _ in given }.map { strdup("\($0)=\($1)") } + [nil]
+    _ = try statusOfProgram(texts, variables: variables.merging(others) { given, _ in given })
+    return String(decoding: try Data(contentsOf: URL(filePath: output)), as: UTF8.self)
+}
+
+/// Runs the program at the path that is its first argument, and returns the status with which it ended.
+func statusOfProgram(_ texts: [String], variables: [String: String]) throws -> Int32 {
+    var arguments = texts.map { strdup($0) } + [nil]
+    var environment = variables.map { strdup("\($0)=\($1)") } + [nil]
     defer { for text in arguments + environment { free(text) } }
     var process = pid_t()
-    try #require(posix_spawn(&process, shell, nil, nil, &arguments, &environment) == 0)
+    try #require(posix_spawn(&process, texts[0], nil, nil, &arguments, &environment) == 0)
     var status = Int32()
     try #require(waitpid(process, &status, 0) == process)
-    return String(decoding: try Data(contentsOf: URL(filePath: output)), as: UTF8.self)
+    return status
 }

@@ -1,12 +1,7 @@
+import Foundation
 import Testing
 
 @testable import Preferences
-
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
 
 /// The kinds of store that the rules must hold for alike.
 enum StoreKind: CaseIterable, Sendable, CustomTestStringConvertible {

@@ -1,11 +1,6 @@
+import Foundation
 import Preferences
 import Testing
-
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
 
 enum Theme: String, Codable, CaseIterable, PreferenceValue {
     case system, light, dark

@@ -1,12 +1,7 @@
+import Foundation
 import Preferences
 import TestSupport
 import Testing
-
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
 
 /// Tests that a declaration reads the forms that other libraries store, which were derived from their sources.
 struct LegacyFormsTests {

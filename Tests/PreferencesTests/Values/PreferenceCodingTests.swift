@@ -1,13 +1,8 @@
 import FileTestSupport
+import Foundation
 import Preferences
 import TestSupport
 import Testing
-
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
 
 struct PreferenceCodingTests {
     @Test

@@ -1,12 +1,7 @@
+import Foundation
 import Preferences
 import TestSupport
 import Testing
-
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
 
 struct PropertyListCoderTests {
     @Test

@@ -1,59 +1,12 @@
 import FileTestSupport
+import Foundation
 import Preferences
 import TestSupport
 import Testing
 
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
-
 extension SeededGenerator {
-    mutating func integer() -> Int64 {
-        Int64(truncatingIfNeeded: next()) >> Int64.random(in: 0..<64, using: &self)
-    }
-
-    mutating func real() -> Double {
-        [Double(bitPattern: next()), Double(integer()), 0.0, -0.0, .nan, .infinity].randomElement(using: &self) ?? 0
-    }
-
-    mutating func string() -> String {
-        let pieces = ["$", "$null", "null", "a", "\0", "\u{FEFF}", "é", "e\u{301}", "👩‍👩‍👧", "\"", ".", "@", "1"]
-        return (0..<Int.random(in: 0..<4, using: &self)).map { _ in pieces.randomElement(using: &self) ?? "" }.joined()
-    }
-
-    mutating func data() -> Data {
-        Data((0..<Int.random(in: 0..<9, using: &self)).map { _ in UInt8(truncatingIfNeeded: next()) })
-    }
-
-    mutating func list<Element>(_ element: (inout Self) -> Element) -> [Element] {
-        (0..<Int.random(in: 0..<4, using: &self)).map { _ in element(&self) }
-    }
-
-    mutating func optional<Value>(_ value: (inout Self) -> Value) -> Value? {
+    fileprivate mutating func optional<Value>(_ value: (inout Self) -> Value) -> Value? {
         Bool.random(using: &self) ? value(&self) : nil
-    }
-
-    mutating func map<Key: Hashable, Value>(
-        _ key: (inout Self) -> Key,
-        _ value: (inout Self) -> Value
-    ) -> [Key: Value] {
-        Dictionary(list { (key(&$0), value(&$0)) }) { first, _ in first }
-    }
-
-    mutating func stored(levels: Int = 4) -> PropertyListValue {
-        switch Int.random(in: 0..<(levels > 0 ? 9 : 7), using: &self) {
-        case 0: .boolean(Bool.random(using: &self))
-        case 1: .integer(integer())
-        case 2: .unsigned(next())
-        case 3: .real(real())
-        case 4: .string(string())
-        case 5: .data(data())
-        case 6: .date(Date(timeIntervalSinceReferenceDate: real()))
-        case 7: .array(list { $0.stored(levels: levels - 1) })
-        default: .dictionary(map({ $0.string() }, { $0.stored(levels: levels - 1) }))
-        }
     }
 }
 
@@ -89,7 +42,7 @@ struct Anything: Codable, PreferenceValue {
         texts = random.list { $0.optional { $0.string() } }
         data = random.data()
         date = random.optional { Date(timeIntervalSinceReferenceDate: $0.real()) }
-        stored = random.optional { $0.stored() }
+        stored = random.optional { $0.value() }
         byName = random.map({ $0.string() }, { $0.optional { $0.real() } })
         byNumber = random.map({ Int($0.integer()) }, { $0.string() })
         bySlot = levels > 0 ? random.map({ _ in .first }, { $0.list { Anything(&$0, levels: 0) } }) : [:]
@@ -107,7 +60,7 @@ struct RandomValueTests {
     func storedValuesSurviveARoundTrip() throws {
         var random = SeededGenerator(seed: Self.seed)
         for round in 0..<rounds(10_000) {
-            let value = random.stored()
+            let value = random.value()
             let place = "seed \(Self.seed), round \(round): \(value)"
             let data = try JSONEncoder().encode([value])
             try same(JSONDecoder().decode([PropertyListValue].self, from: data), [value], "\(place)")
