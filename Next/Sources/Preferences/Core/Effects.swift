@@ -8,7 +8,7 @@ struct Effects {
 
     private final class Rest {
         var issues: [PreferenceError] = []
-        /// Replaced values, whose bytes might be the last ones and have a deallocator of the program.
+        /// Replaced values, whose bytes might be the last ones, and be freed by code of the program.
         var released: [PropertyListValue] = []
     }
 

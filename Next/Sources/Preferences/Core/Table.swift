@@ -16,7 +16,7 @@ final class Entry: Named, @unchecked Sendable {
     /// What a property has set that isn't stored yet.
     final class Kept {
         var stored: PropertyListValue?
-        /// Counts the keepings of the source: a change supersedes those that its body could see.
+        /// Counts how often sets of the source were kept: a change supersedes those that its body could see.
         var number: Int
 
         init(_ stored: PropertyListValue?, _ number: Int) { (self.stored, self.number) = (stored, number) }
