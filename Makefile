@@ -130,7 +130,7 @@ structure: build
 
 # No compiler warning in the existing builds; runs after the checks that build.
 warnings:
-	Scripts/check-warnings $(wildcard $(BUILDS))
+	Scripts/check-warnings $(wildcard $(BUILDS) Next/.build)
 
 # No operation takes a tenth more instructions, or one more allocation, than Evidence/Benchmarks/instructions records.
 instructions:
