@@ -369,7 +369,7 @@ struct UserDefaultsRuleTests {
     @Test
     func argumentIsReadByTheDeclaredTypeAndNotListed() {
         let store = PreferenceStore.layered([
-            PreferenceStore(.unlistedArguments(Source(ofArguments: ["-volume", "7", "-NSThing", "YES"]))),
+            PreferenceStore(.arguments(Source(["volume": "7", "NSThing": "YES"])) { $0 }),
             defaults.store(),
         ])
         let volume = Preference("volume", default: 5, in: store)
