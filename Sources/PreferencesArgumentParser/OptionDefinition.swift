@@ -166,7 +166,7 @@ extension OptionDefinition {
     var completion: CompletionKind {
         let choices = (preference.rules.first { $0.kind == .choices }?.choices ?? [])
             // Another rule may forbid some of them.
-            .filter { preference.reasonToReject($0) == nil }
+            .filter(preference.accepts)
         return choices.isEmpty ? .default : .list(choices.map(\.text))
     }
 }

@@ -33,10 +33,8 @@ public import Preferences
 /// options.
 public struct PreferenceArguments<Group: PreferenceGroup>: ParsableArguments, Sendable {
     private let definitions: OptionDefinitions
-    private var options: [CommandLineOption] = []
-    private var usedSecret: OptionDefinition?
-    /// The spellings of each preference on the command line, by its name, in the order of the definitions.
-    private var spellings: [String: [String]] = [:]
+    /// The options of the command line with their texts, in the order of the definitions.
+    private var used: [(option: OptionDefinition, texts: [String])] = []
 
     /// Creates the arguments of an empty command line, as the parser does to learn the options.
     public init() {
@@ -48,40 +46,39 @@ public struct PreferenceArguments<Group: PreferenceGroup>: ParsableArguments, Se
         self.init()
         let container = try decoder.container(keyedBy: OptionKey.self)
         for definition in definitions.all {
-            let values = try definition.values(in: container)
-            if definition.preference.isSecret, !values.isEmpty { usedSecret = usedSecret ?? definition }
-            options += values.map { CommandLineOption(definition, $0) }
-            if let value = values.first {
-                spellings[definition.preference.name, default: []].append(definition.spelling(of: value))
-            }
+            let texts = try definition.values(in: container)
+            if !texts.isEmpty { used.append((definition, texts)) }
         }
     }
 
     /// The values of the options, as a read-only layer that is named `arguments` in `Preference.source`.
     ///
-    /// Put it in front of the other layers. Its values are read by their declared types, as those of
-    /// `PreferenceStore.arguments(_:)` are. Each access creates a new store.
-    public var layer: PreferenceStore { PreferenceStore(options: options) { $0.asOption } }
+    /// Put it in front of the other layers. Its values are read by their declared types. Each access creates a new store.
+    public var layer: PreferenceStore {
+        let forms = used.map { ($0.option.layerName, $0.option.form(of: $0.texts)) }
+        return PreferenceStore(options: Dictionary(forms) { _, last in last }) { $0.asOption }
+    }
 
     /// Throws an error for the first option whose text isn't a value of its preference; the parser calls it.
     public func validate() throws {
         if !definitions.mistakes.isEmpty {
             throw ValidationError(definitions.mistakes.joined(separator: "\n"))
         }
-        if let usedSecret {
+        if let secret = used.first(where: \.option.preference.isSecret)?.option {
             throw ValidationError(
-                "\(usedSecret.text) isn't an option, because \"\(usedSecret.preference.name)\" is a secret and other users can read a "
+                "\(secret.text) isn't an option, because \"\(secret.preference.name)\" is a secret and other users can read a "
                     + "command line; set it in a file or in the environment"
             )
         }
         // The parser doesn't say in which order they were, so that the last one isn't known.
-        for (name, texts) in spellings.sorted(by: { $0.key < $1.key }) where texts.count > 1 {
+        let spellings = Dictionary(grouping: used, by: \.option.preference.name)
+        for (name, uses) in spellings.sorted(by: { $0.key < $1.key }) where uses.count > 1 {
+            let texts = uses.map { $0.option.spelling(of: $0.texts[0]) }
             throw ValidationError("use one spelling of --\(name.asOption), not \(texts.joined(separator: " and "))")
         }
-        for definition in definitions.all {
-            let uses = options.uses(of: definition.layerName)
-            guard !uses.isEmpty, let mistake = definition.preference.mistake(in: uses) else { continue }
-            throw ValidationError(mistake.message(of: definition.text, definition.preference))
+        for (option, texts) in used {
+            guard let mistake = option.preference.mistake(in: texts, of: option.text) else { continue }
+            throw ValidationError(mistake)
         }
     }
 }
@@ -98,17 +95,6 @@ extension PreferenceArguments: CustomReflectable {
     }
 }
 
-extension OptionMistake {
-    /// Returns the message about a text that isn't a value of a preference, which is named as the person has named it.
-    func message(of name: String, _ preference: AnyPreference) -> String {
-        let type = preference.textShape == .dictionary ? "key=\(type)" : "\(type)"
-        let expected = [type, form].compactMap { $0 } + preference.rules.compactMap(\.expectation)
-        return
-            "\(texts.joined(separator: ", ")) \(texts.count > 1 ? "aren't" : "isn't") a value of \(name): \(expected.joined(separator: ", "))"
-            + (reason.map { "; \($0)" } ?? "")
-    }
-}
-
 /// Whether the parser is asked for the options of a program without those of preferences.
 enum ParserProbe {
     @TaskLocal static var hidesPreferences = false
@@ -121,15 +107,6 @@ struct OptionKey: CodingKey {
 
     init(stringValue: String) { self.stringValue = stringValue }
     init?(intValue: Int) { nil }
-}
-
-extension CommandLineOption {
-    fileprivate init(_ definition: OptionDefinition, _ value: String) {
-        switch definition.shape {
-        case .boolean: self.init((value == "true" ? "" : "no-") + definition.layerName, .none)
-        default: self.init(definition.layerName, .joined(value))
-        }
-    }
 }
 
 extension OptionDefinition {
@@ -158,6 +135,11 @@ extension OptionDefinition {
 
     /// Whether a value may begin with a dash.
     private var mayBeNegative: Bool { shape != .dictionary && preference.textType is any SignedNumeric.Type }
+
+    /// Returns what the layer has for the texts of the option.
+    fileprivate func form(of texts: [String]) -> PropertyListValue {
+        shape == .boolean ? .boolean(texts[0] == "true") : preference.form(of: texts)
+    }
 
     /// Returns the option as it was written for a value.
     fileprivate func spelling(of value: String) -> String {

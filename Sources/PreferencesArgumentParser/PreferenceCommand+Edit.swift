@@ -62,7 +62,7 @@ extension PreferenceCommand {
                     let hint = name.nearest(among: preferences.map(\.name)).map { "; did you mean \"\($0)\"?" } ?? ""
                     throw CommandFailure(.usage, "there is no setting \"\(name)\"\(hint)")
                 }
-                guard preference.reasonToReject(value) == nil else {
+                guard preference.accepts(value) else {
                     let expected = ["\(preference.textType)"] + preference.rules.compactMap(\.expectation)
                     throw CommandFailure(
                         .usage,

@@ -164,15 +164,14 @@ extension PreferenceCommand {
                 if texts.count > 1, preference.textShape == .single || preference.textShape == .boolean {
                     throw CommandFailure(.usage, "\"\(preference.name)\" takes one value; nothing was changed")
                 }
-                if let mistake = preference.mistake(in: texts.map { .joined($0) }) {
+                if let mistake = preference.mistake(in: texts, of: preference.name) {
                     let message =
                         preference.isSecret
-                        ? "the input isn't a value of \(preference.name): \(mistake.type)"
-                        : mistake.message(of: preference.name, preference)
+                        ? "the input isn't a value of \(preference.name): \(preference.textType)" : mistake
                     let hint = texts == ["null"] ? "; `config unset \(preference.name)` removes the stored value" : ""
                     throw CommandFailure(.usage, message + "; nothing was changed" + hint)
                 }
-                try preference.write(texts: texts)
+                try preference.write(texts)
             }
         }
     }

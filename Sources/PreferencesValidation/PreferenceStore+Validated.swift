@@ -103,7 +103,7 @@ private final class ValidatedBackend: PreferenceBackend {
     static func key(_ index: Int) -> String { "\(index)\u{1F}" }
 
     /// Returns whether a layer's values are copied; those of layers that spell names differently never change.
-    static func mirrors(_ layer: Layer) -> Bool { layer.spelling == nil && layer.source.options.isEmpty }
+    static func mirrors(_ layer: Layer) -> Bool { layer.spelling == nil && layer.source.words.isEmpty }
 
     private var layers: [Layer] { store.core.layers.layers }
 

@@ -60,11 +60,6 @@ extension PreferenceStore {
     }
 }
 
-extension [CommandLineOption] {
-    /// The options of the program's command line.
-    static var ofCommandLine: Self { Self(parsing: CommandLine.arguments.dropFirst().map { $0 }) }
-}
-
 extension KeyValueObserver {
     static let make: UserDefaultsBackend.MakeObserver = { KeyValueObserver(of: $0, $1) }
 }

@@ -19,18 +19,13 @@ extension Layer {
     /// User defaults show only `-name value`, and what the program put into the argument domain.
     ///
     /// - Parameter options: The options of the command line, for a store that reads them in all of their forms.
-    static func arguments(above defaults: SharedUserDefaults, options: [CommandLineOption] = []) -> Layer {
-        func isForced(_ name: String) -> Bool { defaults.object.objectIsForced(forKey: name) }
-        let used = options.filter { option in
-            guard !isForced(option.name), !(option.negatedName.map(isForced) ?? false) else { return false }
-            guard let shown = defaults.arguments[option.name] else { return true }
-            // Instead of the text, user defaults may show the property list that it is, or what the program set.
-            return options.uses(of: option.name).contains { $0 == .alone || $0.storedValue == shown }
-        }
-        let names = Set(used.map(\.name))
-        let values = used.values.merging(defaults.arguments.filter { !names.contains($0.key) }) { $1 }
-        var layer = Layer.unlistedArguments(Source(values, options: used))
-        if options.isEmpty { layer.optionPrefix = "-" }
+    static func arguments(above defaults: SharedUserDefaults, options: CommandLineValues? = nil) -> Layer {
+        var values = options?.all.filter { !defaults.object.objectIsForced(forKey: $0.key) } ?? [:]
+        // Instead of the text, user defaults may show the property list that it is, or what the program set.
+        values.merge(defaults.arguments) { $0 == true ? $0 : $1 }
+        // Unlisted, because the system adds values of its own.
+        var layer = Layer.arguments(Source(values, words: options?.words ?? [])) { $0 }
+        if options == nil { layer.optionPrefix = "-" }
         return layer
     }
 }

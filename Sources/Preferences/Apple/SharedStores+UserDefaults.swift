@@ -27,7 +27,8 @@ extension SharedStore {
     ) -> [Layer] {
         let shared = SharedUserDefaults(defaults, of: domain)
         let backend = UserDefaultsBackend(shared, protection: protection, observer: KeyValueObserver.make)
-        let options = if case .standard = self { [CommandLineOption].ofCommandLine } else { [CommandLineOption]() }
+        let words = CommandLine.arguments.dropFirst().map { $0 }
+        let options = if case .standard = self { CommandLineValues(parsing: words) } else { nil as CommandLineValues? }
         return [.arguments(above: shared, options: options)] + Layer.userDefaults(backend)
     }
 

@@ -185,8 +185,8 @@ protocol ValueSource: AnyObject, Sendable {
     func path(of name: String?) -> String?
     /// Returns the number of the file's line that last set a name, from 1; reads the file.
     func line(of name: String) -> Int?
-    /// The options of a command line, in their order; empty for other sources.
-    var options: [CommandLineOption] { get }
+    /// The names whose text is a word of the command line that may be an argument for the program.
+    var words: Set<String> { get }
 }
 
 extension ValueSource {
@@ -254,11 +254,10 @@ package final class StoredCandidate: Equatable, Sendable {
         layer == nil || source?.path(of: nil) != nil ? "the stored value is kept" : "the value is kept"
     }
 
-    /// The uses of the preference on the command line, by its name or its option of one letter; nil if the value isn't from there.
-    func uses(short: Character?) -> [OptionUse]? {
-        guard isText, let source, !source.options.isEmpty, let origin else { return nil }
-        let uses = source.options.uses(of: String(origin.drop { $0 == "-" }), short: short)
-        return uses.isEmpty ? nil : uses
+    /// Whether the text is the word behind an option, which may be an argument for the program.
+    var isWord: Bool {
+        guard let source, !source.words.isEmpty, let origin else { return false }
+        return source.words.contains(String(origin.drop { $0 == "-" }))
     }
 
     /// Returns a message about the value of a preference with its layer, and its option, variable or file, unless it is in the writable
@@ -270,6 +269,7 @@ package final class StoredCandidate: Equatable, Sendable {
             return "\(shown), from the layer \"\(layer.name)\"\(origin), can't be used: \(message)"
         }
         if isOutside, let layer, let origin {
+            let message = value == .boolean(true) ? "the option needs a value: \(message)" : message
             return "\(origin), from the layer \"\(layer.name)\", can't be used: \(message)"
         }
         let alias = former.map { ", as \"\($0.spelled)\"" } ?? ""

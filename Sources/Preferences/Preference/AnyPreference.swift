@@ -169,9 +169,6 @@ package protocol DeclaredPreference: Sendable, Hashable, CustomStringConvertible
     func reset()
     func write(stored: PropertyListValue?) throws(PreferenceError)
     nonisolated(nonsending) func writeSuspending(stored: PropertyListValue?) async throws(PreferenceError)
-    func mistake(in uses: [OptionUse]) -> OptionMistake?
-    func write(texts: [String]) throws(PreferenceError)
-    func reasonToReject(_ stored: PropertyListValue) -> PreferenceError?
 }
 
 extension DeclaredPreference {

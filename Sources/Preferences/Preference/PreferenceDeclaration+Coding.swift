@@ -121,7 +121,7 @@ extension PreferenceDeclaration {
     // Inlined, as the functions that it calls: each generic function looks up the type of the optional value, which takes 330
     // instructions.
     @inline(__always)
-    func decode(
+    package func decode(
         _ stored: PropertyListValue,
         _ problems: inout [EvolvingProblem],
         isText: Bool = false
@@ -279,15 +279,15 @@ extension PreferenceDeclaration {
         _ candidate: StoredCandidate,
         _ problems: inout [EvolvingProblem]
     ) throws(PreferenceError) -> Value? {
-        if candidate.isText, let uses = candidate.uses(short: options?.short) { return try decode(uses) }
         guard candidate.isText, case .string(let text) = candidate.value else {
             return try decode(candidate.value, &problems)
         }
-        return try decode(text: text)
+        return try decode(text: text, isWord: candidate.isWord)
     }
 
+    /// Returns the value of a text; `true`, for a Boolean, of another word behind its option.
     @inline(never)
-    func decode(text: String) throws(PreferenceError) -> Value? {
+    package func decode(text: String, isWord: Bool = false) throws(PreferenceError) -> Value? {
         var parts: [EvolvingProblem] = []  // stays empty: of a text, only members that it lacks are replaced
         // Before the codings, which read JSON, too, but give null and keys with a `$` another meaning.
         if let value = JSONLine.compound(in: text) {
@@ -300,7 +300,9 @@ extension PreferenceDeclaration {
         } catch let first {
             error = first
         }
-        for value in PropertyListValue.readings(of: text) {
+        // A word that no type reads as the flag's value is an argument for the program.
+        let flags: [PropertyListValue] = isWord && error.code == .unreadable && !text.isLikeBoolean ? [true] : []
+        for value in PropertyListValue.readings(of: text) + flags {
             do throws(PreferenceError) {
                 return try decode(value, &parts, isText: true)
             } catch {

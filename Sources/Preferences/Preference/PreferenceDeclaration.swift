@@ -85,7 +85,6 @@ package final class PreferenceDeclaration<Value: Sendable>: Sendable {
         if options.isSecret { store.core.noteSecret(name) }
         if !options.formerNames.isEmpty { store.core.noteFormerNames(options.formerNames, of: name) }
         guard member == nil else { return }
-        if let short = options.short { store.core.noteShortName(short, of: name) }
         if options.hasEmptyFormerName {
             store.core.noteMisuse(
                 PreferenceError(

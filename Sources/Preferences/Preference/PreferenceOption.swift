@@ -41,8 +41,7 @@ extension PreferenceOption {
     /// In a store of secrets, such as the system's keyring, every value is a secret without it.
     public static var secret: Self { Self(.secret) }
 
-    /// Gives the preference an option of one letter on the command line, in ``PreferenceStore/arguments`` and in the product
-    /// `PreferencesArgumentParser`.
+    /// Gives the preference an option of one letter on the command line, in the product `PreferencesArgumentParser`.
     ///
     /// - Parameter name: The letter, as in `.short("v")` for `-v`.
     public static func short(_ name: Character) -> Self { Self(.short(name)) }

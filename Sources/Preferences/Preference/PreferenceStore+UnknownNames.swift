@@ -27,21 +27,14 @@ extension StoreCore {
             known.formUnion(declaredNames.map { layer.spelled($0) })
             return known
         }
-        let letters = Set(all.compactMap { $0.options?.short.map(String.init) })
-        let shorts = list.layers.reduce(into: letters) { shorts, layer in
-            // Of the other stores too, in which other parts of the program declare theirs.
-            for core in [newest] + layer.source.cores { shorts.formUnion(core.shortNames) }
-        }
         return newest.read(EmptyCollection()) { list in
             zip(list.layers, known).filter(\.0.isListedForPeople).flatMap { layer, known in
-                layer.unknownNames(known, shorts, all).filter { $0.hasPrefix(layer.spelled("")) }.map {
+                Set(layer.source.contents.keys).subtracting(known).filter { $0.hasPrefix(layer.spelled("")) }.map {
                     PreferenceError(unknown: $0, in: layer, declared.map { layer.shown($0) })
                 }
             }
         }
     }
-
-    private var shortNames: Set<String> { state.withLock { $0.shortNames.all } }
 
     private var declaredNames: Set<String> { state.withLock { $0.names } }
 
@@ -72,37 +65,8 @@ extension Layer {
     }
 }
 
-extension DeclaredPreference {
-    /// Whether the preference is an option without a value, `--name` or `--no-name`.
-    fileprivate var isFlag: Bool { TextShape(of: valueType, coding: codingIdentifier) == .boolean }
-}
-
-extension Layer {
-    /// Returns the names that aren't known; of options also not those that are a letter of a preference or the negation of a Boolean.
-    fileprivate func unknownNames(
-        _ known: Set<String>,
-        _ shorts: Set<String>,
-        _ preferences: [any DeclaredPreference]
-    ) -> Set<String> {
-        guard !source.options.isEmpty else { return Set(source.contents.keys).subtracting(known) }
-        // Of the other names that are known, any may be that of a Boolean.
-        let flags = known.subtracting(preferences.filter { !$0.isFlag }.flatMap(\.storedNames).map { spelled($0) })
-        let unknown = source.options.filter { option in
-            !known.contains(option.name) && !(option.negatedName.map(flags.contains) ?? false)
-        }
-        return Set(unknown.map(\.name)).subtracting(shorts)
-    }
-}
-
 extension PreferenceError {
     fileprivate init(unknown name: String, in layer: Layer, _ known: [String]) {
-        if !layer.source.options.isEmpty, name.contains("=") {
-            self.init(
-                .invalidName,
-                "the argument \"-\(name)\" isn't an option and is ignored; write \"--\(name)\" to set a preference"
-            )
-            return
-        }
         let shown = layer.shown(name: name)
         let location = layer.source.location(of: name).map { " (\($0))" } ?? ""
         let cure = shown.nearest(among: known).map { "did you mean \"\($0)\"?" } ?? "correct or remove it"

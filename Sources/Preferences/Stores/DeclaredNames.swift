@@ -95,9 +95,6 @@ extension StoreCore {
     func checkDeclarations(in list: LayerList) {
         checkFormerNames(in: list)
         let (names, misuses) = state.withLock { state in
-            // Under the lock, so that a thread that finds nothing to check finds the values.
-            let shortNames = state.drainShortNames()
-            if !shortNames.isEmpty { useShortNames(shortNames, in: list) }
             // Under the lock, so that a declaration since the check is checked by the next use.
             list.isAttached.store(!state.hasUncheckedFormerNames, ordering: .releasing)
             return (state.drainUncheckedSecrets(), state.drainMisuses())

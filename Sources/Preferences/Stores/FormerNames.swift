@@ -179,7 +179,7 @@ extension StoreCore {
 
     /// Returns the value of a preference in the writable layer, and the name that it is stored under: the preference's own or a former
     /// one.
-    func ownValue(ofPreference name: String) -> (name: String, value: PropertyListValue)? {
+    package func ownValue(ofPreference name: String) -> (name: String, value: PropertyListValue)? {
         let names = [name] + formerNames(of: name)
         return newest.read(names) { list in
             guard let layer = list.writableLayer else { return nil }

@@ -36,13 +36,9 @@ package struct Layer: Sendable {
         Layer(source: source, name: "system", isReadOnly: true)
     }
 
-    /// Returns the layer of the command line on systems that add values of their own to it; its names are not listed.
-    static func unlistedArguments(_ source: Source) -> Layer {
-        Layer(source: source, name: "arguments", isReadOnly: true, isText: true, optionPrefix: "--") { $0 }
-    }
-
-    static func arguments(_ source: Source) -> Layer {
-        Layer(source: source, name: "arguments", isReadOnly: true, isText: true, optionPrefix: "--")
+    /// Returns the layer of a command line; with a spelling, even of the same names, these are not listed.
+    static func arguments(_ source: Source, spelling: (@Sendable (String) -> String)? = nil) -> Layer {
+        Layer(source: source, name: "arguments", isReadOnly: true, isText: true, optionPrefix: "--", spelling: spelling)
     }
 
     /// Returns the name under which the source has a preference.

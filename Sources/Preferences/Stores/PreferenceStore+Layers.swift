@@ -8,35 +8,24 @@ extension PreferenceStore {
     /// The values of the program's command line, as a read-only layer: `-name value`, `--name value` and `--name=value`.
     ///
     /// A value that begins with a dash and isn't a number is recognized only after `=`, because it could be the next option. `--` alone
-    /// ends the options. Each preference reads its options by its declared type:
+    /// ends the options. Of an option that is given several times, the last one counts.
     ///
-    /// - a Boolean is `true` by `--verbose` alone and `false` by `--no-verbose`; `yes` and `no` may follow. Another word behind
-    ///   `--verbose` or `-v` is an argument for the program.
-    /// - an array or a set has an element for each option, as in `--tag work --tag home`; a JSON array adds its elements.
-    /// - a dictionary with strings as keys has a member for each option, as in `--color todo=red`; a JSON object adds its members.
-    /// - another type reads the last option's text, also as JSON.
-    ///
-    /// `.short("v")` in the declaration adds `-v`. If an option can't be read, because its text isn't a value of the type or it has none,
-    /// an issue is reported and the next layer's value is used. ``PreferenceGroup/problems`` has the options that no preference has.
+    /// A preference reads its text by its declared type, also as JSON: `--tags '["work","home"]'`. A Boolean is `true` by `--verbose` alone;
+    /// `yes` and `no` may follow, and another word behind it is an argument for the program. If an option can't be read, because its text
+    /// isn't a value of the type or it has none, an issue is reported and the next layer's value is used. ``PreferenceGroup/problems`` has
+    /// the options that no preference has. The product `PreferencesArgumentParser` also reads `--no-verbose`, `-v`, and an option for each
+    /// element of a list.
     public static let arguments = arguments(CommandLine.arguments.dropFirst().map { $0 })
 
     /// Returns the values of the given command line as a layer; see `arguments`.
     public static func arguments(_ arguments: [String]) -> PreferenceStore {
-        PreferenceStore(.arguments(Source(ofArguments: arguments)))
+        let values = CommandLineValues(parsing: arguments)
+        return PreferenceStore(.arguments(Source(values.all, words: values.words)))
     }
 
-    /// Creates a layer of options that a parser has read, whose names `spelling` writes; see `arguments`.
-    package convenience init(options: [CommandLineOption], spelling: @escaping @Sendable (String) -> String) {
-        self.init(
-            Layer(
-                source: Source(options: options),
-                name: "arguments",
-                isReadOnly: true,
-                isText: true,
-                optionPrefix: "--",
-                spelling: spelling
-            )
-        )
+    /// Creates a layer of options that a parser has read, by their names, which `spelling` writes; texts are read by the declared type.
+    package convenience init(options: [String: PropertyListValue], spelling: @escaping @Sendable (String) -> String) {
+        self.init(.arguments(Source(options), spelling: spelling))
     }
 
     /// Returns the environment variables `PREFIX_NAME=value` as a read-only layer.
@@ -121,14 +110,6 @@ extension Layer {
         let scope = shown.isEmpty || isText ? "" : ", \(shown)*"
         return name + (place.isEmpty ? "" : ", " + place) + scope
     }
-}
-
-extension Source {
-    /// Creates a source with the values of a command line, as text.
-    convenience init(ofArguments arguments: [String]) { self.init(options: [CommandLineOption](parsing: arguments)) }
-
-    /// Creates a source with the options of a command line.
-    convenience init(options: [CommandLineOption]) { self.init(options.values, options: options) }
 }
 
 #if !canImport(Darwin)

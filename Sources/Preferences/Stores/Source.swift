@@ -26,8 +26,8 @@ package final class Source: Sendable {
     /// The issue handler of the store that was created over this source.
     let issues = IssueReporter()
     let state = Lock(SourceState())
-    /// The options of a command line, in their order.
-    package let options: [CommandLineOption]
+    /// The names whose text is a word of the command line that may be an argument for the program.
+    package let words: Set<String>
     /// The stored values, as stores show them.
     let values: StoredValues
     /// Whether the stored values were read; never reset.
@@ -53,8 +53,8 @@ package final class Source: Sendable {
     nonisolated(unsafe) var isTurnForked = false
 
     /// Creates a source in memory.
-    init(_ contents: [String: PropertyListValue], options: [CommandLineOption] = []) {
-        self.options = options
+    init(_ contents: [String: PropertyListValue], words: Set<String> = []) {
+        self.words = words
         backend = nil
         isInMemory = true
         file = nil
@@ -71,7 +71,7 @@ package final class Source: Sendable {
 
     /// Creates a source over a backend, which is loaded at the first use.
     package init(_ backend: any PreferenceBackend) {
-        options = []
+        words = []
         self.backend = backend
         isInMemory = false
         file = backend as? FileBackend

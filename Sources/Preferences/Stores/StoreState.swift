@@ -27,7 +27,6 @@ struct StoreState {
     private var uncheckedSecrets: Set<String> = []
     /// The former names of the preferences.
     private(set) var formerNames = FormerNames()
-    private(set) var shortNames = ShortNames()
     /// The mistakes in declarations, by their descriptions; `nil` for one that was reported.
     private var misuses: [String: PreferenceError?] = [:]
     private var hasUnreportedMisuses = false
@@ -280,15 +279,6 @@ extension StoreState {
             || !formerNames.isEmpty && !isDeclared(name)
                 && !secretNames.isDisjoint(with: formerNames.uncheckedPreferences(storedAs: name))
     }
-
-    /// Records the option of one letter of a preference; returns whether it is new.
-    mutating func noteShortName(_ short: Character, of name: String) -> Bool {
-        guard shortNames.note(short, of: name) else { return false }
-        nodes[name]?.invalidate()
-        return true
-    }
-
-    mutating func drainShortNames() -> [(name: String, short: Character)] { shortNames.drainUnchecked() }
 
     mutating func drainUncheckedSecrets() -> Set<String> { exchange(&uncheckedSecrets, with: []) }
 

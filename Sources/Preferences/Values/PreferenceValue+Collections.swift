@@ -146,3 +146,29 @@ struct NameKey: CodingKey {
     init(stringValue: String) { self.stringValue = stringValue }
     init(intValue: Int) { stringValue = intValue.description }
 }
+
+// MARK: The types inside of collections
+
+package protocol StoredAsArray {
+    static var elementType: Any.Type { get }
+}
+extension Array: StoredAsArray {
+    package static var elementType: Any.Type { Element.self }
+}
+extension Set: StoredAsArray {
+    package static var elementType: Any.Type { Element.self }
+}
+package protocol StoredAsBounds: StoredAsArray {}
+extension Range: StoredAsBounds {
+    package static var elementType: Any.Type { Bound.self }
+}
+extension ClosedRange: StoredAsBounds {
+    package static var elementType: Any.Type { Bound.self }
+}
+
+package protocol StoredAsDictionary {
+    static var memberType: Any.Type { get }
+}
+extension Dictionary: StoredAsDictionary {
+    package static var memberType: Any.Type { Value.self }
+}

@@ -74,7 +74,7 @@ extension PropertyListValue {
     }
 
     /// Returns how values of a type are written by hand, if that can't be guessed.
-    static func form(of type: Any.Type) -> String? { forms[ObjectIdentifier(type)] }
+    package static func form(of type: Any.Type) -> String? { forms[ObjectIdentifier(type)] }
 
     /// Returns the error of a value that can't be decoded as `type`; it shows the form of a type that has one of its own.
     func mismatch(_ type: Any.Type) -> PreferenceError {
@@ -106,6 +106,14 @@ extension PropertyListValue {
         case "no", "false", "0": return false
         default: return nil
         }
+    }
+}
+
+extension String {
+    /// Whether the text was probably meant as a boolean, although it may be none.
+    var isLikeBoolean: Bool {
+        let words = ["y", "n", "t", "f", "on", "off", "enable", "disable", "enabled", "disabled"]
+        return PropertyListValue.string(self).booleanInText != nil || words.contains(lowercased())
     }
 }
 
@@ -148,7 +156,7 @@ extension String {
 /// Returns the `nil` value of a type that has one, or `nil`.
 // Never specialized: Swift 6.3's optimizer crashes (SILCombine) on the casts of a specialization for `URL?`.
 @_semantics("optimize.sil.specialize.generic.never")
-func nilValue<Value>(of type: Value.Type) -> Value? {
+package func nilValue<Value>(of type: Value.Type) -> Value? {
     func open<Literal: ExpressibleByNilLiteral>(_: Literal.Type) -> Value? {
         let value: Literal = nil
         return reinterpreted(value, as: type)

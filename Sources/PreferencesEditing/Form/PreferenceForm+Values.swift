@@ -81,7 +81,7 @@ extension Preference {
         do throws(PreferenceError) {
             guard textKind != .form else { return set(form: try PropertyListValue(fileText: text)) }
             let text = textKind == .number ? FieldNumber().plain(text) : text
-            guard let value = try declaration.resolved.decode([.joined(text)]) else { return setNil() }
+            guard let value = try declaration.resolved.decode(text: text) else { return setNil() }
             return declaration.setFromView(value)
         } catch {
             return rejected(error)

@@ -183,7 +183,7 @@ struct KeptValueTests {
         queried.open()
         let core = Lock<StoreCore?>(nil)
         let steps = Recorder<String>()
-        let spelled = PreferenceStore(options: []) { name in
+        let spelled = PreferenceStore(options: [:]) { name in
             guard let core = core.withLock({ $0 }) else { return name }
             let isOpen = writable.resolved.core.layers.writable?.isOpen == true
             guard core.state.withLockIfAvailable({ _ in true }) == true else {

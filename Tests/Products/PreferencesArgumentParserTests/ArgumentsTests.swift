@@ -1,8 +1,8 @@
 #if ArgumentParser
 import ArgumentParser
 import Foundation
-@testable import Preferences
-import PreferencesArgumentParser
+import Preferences
+@testable import PreferencesArgumentParser
 import PreferencesTesting
 import Synchronization
 import TestSupport
@@ -48,6 +48,7 @@ struct ArgumentsTests {
         @Preference("numbers") var numbers: [Int] = [1]
         @Preference("waits") var waits: [Duration] = []
         @Preference("themes") var themes: Set<Theme> = []
+        @Preference("switches") var switches: [Bool] = []
         @Preference("optionals") var optionals: [Int]?
         @Preference("colors") var colors: [String: String] = [:]
         @Preference("weights") var weights: [String: Double] = [:]
@@ -98,6 +99,7 @@ struct ArgumentsTests {
             #"["dark"]"#,
             "[PreferencesArgumentParserTests.ArgumentsTests.Theme.dark]"
         ),
+        Row("switches", "--switches yes --switches 0", "[true,false]", "[true, false]"),
         Row("optionals", "--optionals 2 --optionals [3,4]", "[2,3,4]", "[2, 3, 4]"),
         Row("colors", "--colors a=b=c", #"{"a":"b=c"}"#, #"["a": "b=c"]"#),
         Row("weights", "--weights a=2", #"{"a":2}"#, #"["a": 2.0]"#),
@@ -132,6 +134,20 @@ struct ArgumentsTests {
         try same(read([empty, variables, filled]), line(row.shown, "environment"))
         try same(read([empty, .environment([:], prefix: "APP"), filled]), line(row.shown, "store"))
         try same(read([empty, .inMemory()]), initial)
+    }
+
+    @Test
+    func eachTextAddsElementsOrMembers() throws {
+        func kinds(_ words: String...) throws -> Kinds {
+            Kinds(in: .layered([try Command.parse(words).preferences.layer, .inMemory()]))
+        }
+        try same(kinds("--texts=c", "--texts", #"["a","b"]"#).texts, ["c", "a", "b"])
+        try same(kinds("--texts=[]").texts, [])
+        try same(kinds("--texts=[x", "--texts=5").texts, ["[x", "5"])
+        try same(kinds("--waits=10s", "--waits=2", "--waits=10s").waits, [.seconds(10), .seconds(2), .seconds(10)])
+        let colors = try kinds("--colors", "a=1", "--colors=b=x=y", #"--colors={"c":"d"}"#).colors
+        same(colors, ["a": "1", "b": "x=y", "c": "d"])
+        try same(kinds("--weights=a=0.5", "--weights", "b=2").weights, ["a": 0.5, "b": 2])
     }
 
     @Test
@@ -257,6 +273,8 @@ struct ArgumentsTests {
         same(message("--numbers", "1", "--numbers", "x"), "'x' isn't a value of --numbers: Int")
         same(message("--weights", "a=x"), "'a=x' isn't a value of --weights: key=Double")
         same(message("--weights", "a"), "'a' isn't a value of --weights: key=Double")
+        same(message("--weights", "a=1", "--weights", "b"), "'b' isn't a value of --weights: key=Double")
+        same(message("--optionals", "1", "--optionals", "null"), "'1', 'null' aren't a value of --optionals: Int")
     }
 
     @Test

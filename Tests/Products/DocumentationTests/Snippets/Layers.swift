@@ -152,7 +152,7 @@ struct LayersSnippets {
 
     // snippet: settings of a command line
     struct Settings: PreferenceGroup {
-        @Preference("verbose", .short("v")) var verbose = false
+        @Preference("verbose") var verbose = false
         @Preference("colors") var colors = true
         @Preference("tags") var tags: [String] = []
         @Preference("limits") var limits: [String: Int] = [:]
@@ -165,7 +165,9 @@ struct LayersSnippets {
         let print = output.print
         // snippet: options by type
         let settings = Settings(
-            in: .arguments(["-v", "--no-colors", "--tags", "work", "--tags=home", "--limits", "days=7", "file.txt"])
+            in: .arguments([
+                "--colors=no", "--tags", #"["work","home"]"#, #"--limits={"days":7}"#, "--verbose", "file.txt",
+            ])
         )
         print(settings.verbose, settings.colors)  // true false
         print(settings.tags, settings.limits)  // ["work", "home"] ["days": 7]
