@@ -162,12 +162,14 @@ static inline uint64_t mix(uint64_t a, uint64_t b) {
 
 intptr_t preferences_hash(const uint8_t *bytes, intptr_t count) {
     uint64_t hash = (uintptr_t)&preferences_generation_word ^ (uint64_t)count;
+    uint64_t all = 0;
     while (count > 0) {
         uint64_t word = 0;
         memcpy(&word, bytes, count < 8 ? (size_t)count : 8);
         hash = mix(hash ^ word, 0x9E3779B97F4A7C15);
+        all |= word;
         bytes += 8;
         count -= 8;
     }
-    return (intptr_t)(hash ^ hash >> 32);
+    return all & 0x8080808080808080 ? -1 : (intptr_t)(hash ^ hash >> 32);
 }

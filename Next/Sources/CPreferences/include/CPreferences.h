@@ -68,7 +68,7 @@ static inline void preferences_relax(void) {
 #endif
 }
 
-/// Returns a hash of some bytes that differs between processes.
+/// Returns a hash of some bytes that differs between processes; -1 if they aren't ASCII.
 intptr_t preferences_hash(const uint8_t *_Nullable bytes, intptr_t count);
 
 #endif

@@ -33,8 +33,9 @@ struct Effects {
     /// Notes that a name shows another value; call under the publish lock.
     mutating func note(_ node: Node) {
         node.invalidate()
-        node.usesWeaker = false
         let epochs = node.signal.endEpoch()
+        // A tracking that was installed after this change waits for the next one.
+        if node.signal.isSignalledTwice { node.usesWeaker = false }
         if epochs != 0 { signals.append((node.signal, epochs)) }
     }
 

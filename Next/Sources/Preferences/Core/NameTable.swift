@@ -23,8 +23,10 @@ struct NameTable<Object: Named>: ~Copyable {
     }
 
     private static func hash(_ name: String) -> Int {
-        var name = name
-        return name.withUTF8 { preferences_hash($0.baseAddress, $0.count) }
+        var text = name
+        let hash = text.withUTF8 { preferences_hash($0.baseAddress, $0.count) }
+        // Names that are equal may have other bytes.
+        return hash == -1 ? name.hashValue : hash
     }
 
     /// The slot of a name, or the free one where it belongs.

@@ -75,6 +75,9 @@ package final class PreferenceSignal: Observable, Sendable {
         return readEpochs.load(ordering: .relaxed) & ~(1 << UInt8(epoch.load(ordering: .relaxed)))
     }
 
+    /// Whether two changes were signalled since the last read.
+    var isSignalledTwice: Bool { changesSinceRead.load(ordering: .relaxed) == 2 }
+
     // MARK: Signalling
 
     /// The longest that a thread waits for another one that signals, in nanoseconds; then that one signals this thread's epochs, too.

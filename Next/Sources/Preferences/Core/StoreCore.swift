@@ -404,28 +404,30 @@ package final class StoreCore: @unchecked Sendable {  // all but the constants i
         let (last, batches) = publishing.withLock {
             let last = Self.lastNumber.load(ordering: .relaxed)
             let keys = Dictionary(changes.map { (layer.key($0.name), $0.value) }) { $1 }
-            var entries: [(core: StoreCore, entry: ChangeEntry)] = []
+            var touched: [Node] = []
+            var cores: [StoreCore] = []
             for key in keys.keys {
-                for (node, _) in layer.source.table.entry(key)?.nodes ?? [] {
-                    // A transaction may concern several names of one preference.
-                    guard !node.subscriptions.isEmpty, !entries.contains(where: { $0.entry.node === node }) else {
-                        continue
-                    }
+                // A transaction may concern several names of one preference.
+                for (node, _) in layer.source.table.entry(key)?.nodes ?? [] where !node.isTouched && node.isToldBefore {
+                    node.isTouched = true
+                    touched.append(node)
                     let (old, new) = (node.candidates(), node.candidates(with: (layer.source, keys)))
                     guard old != new else { continue }
-                    entries.append((node.core, ChangeEntry(node: node, name: node.name, old: old, new: new)))
+                    if node.core.published.isEmpty { cores.append(node.core) }
+                    node.core.published.append(ChangeEntry(node: node, name: node.name, old: old, new: new))
                 }
             }
-            var batches: [(ChangeBatch, [Subscription])] = []
-            for core in Set(entries.map { ObjectIdentifier($0.core) }) {
-                let own = entries.filter { ObjectIdentifier($0.core) == core }
-                let batch = own[0].core.batch(own.map(\.entry), announced: last)
-                batches.append((batch, own[0].core.receivers(of: batch) { $0.timing == .willSet && $0.number <= last }))
-            }
-            return (last, batches)
+            for node in touched { node.isTouched = false }
+            return (last, cores.map { $0.announcement(upTo: last) })
         }
         for (batch, receivers) in batches { receivers.receive(batch) }
         return last
+    }
+
+    /// Returns what is to be announced of `published`, and to whom.
+    private func announcement(upTo last: UInt64) -> (ChangeBatch, [Subscription]) {
+        let batch = batch(exchange(&published, with: []), announced: last)
+        return (batch, receivers(of: batch) { $0.timing == .willSet && $0.number <= last })
     }
 
     private func batch(_ entries: [ChangeEntry], announced: UInt64?) -> ChangeBatch {
