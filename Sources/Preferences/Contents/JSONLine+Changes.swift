@@ -11,7 +11,7 @@ extension JSONLine {
     /// Throws if a line of the changes can't be written; cheap for small changes.
     @inline(__always)
     package static func check(_ changes: ValueChanges) throws(PreferenceError) {
-        if case .one(let name, let value) = changes, isSurelyShort(name, value) { return }
+        if case .one(let name, let value) = changes, 1...1000 ~= name.utf8.count, value?.isShort ?? true { return }
         try checkEach(changes)
     }
 

@@ -132,12 +132,6 @@ extension JSONLine {
         }
     }
 
-    /// Returns whether a line that sets one name to a value can surely be written.
-    @inline(__always)
-    static func isSurelyShort(_ name: String, _ value: PropertyListValue?) -> Bool {
-        1...1000 ~= name.utf8.count && value?.isShort ?? true
-    }
-
     /// Returns an upper bound of the bytes that a name and its value take in a line; more than that may have if it can't be written.
     static func longestEntry(_ name: String, _ value: PropertyListValue?) -> Int {
         guard let value else { return 0 }
@@ -377,7 +371,7 @@ extension JSONLine {
 
 extension PropertyListValue {
     /// Whether every value of this type takes few bytes.
-    fileprivate var isShort: Bool {
+    var isShort: Bool {
         switch self {
         case .boolean, .integer, .unsigned, .real, .date: true
         case .string, .data, .array, .dictionary: false

@@ -28,6 +28,9 @@ package final class Node: Named, @unchecked Sendable {
     /// The entry, if it has one layer and one name, as most.
     var plain: Entry? { entries.count == 1 ? entries[0].entry : nil }
 
+    /// Whether a change below the strongest value counts.
+    var needsCandidates: Bool { usesWeaker || !subscriptions.isEmpty }
+
     /// Whether an observer is told before a change.
     var isToldBefore: Bool { subscriptions.all.contains { $0?.timing == .willSet } }
 

@@ -83,7 +83,7 @@ extension Source {
             entry.isTouched = true
             for (node, _) in entry.nodes where !node.isTouched {
                 node.isTouched = true
-                touched.append((node, node.first, node.subscriptions.isEmpty ? [] : node.candidates()))
+                touched.append((node, node.first, node.needsCandidates ? node.candidates() : []))
             }
             if views.isEmpty { continue }
             views.forEach(of: change.name) { view in
@@ -99,10 +99,11 @@ extension Source {
         let first = effects.cores.count
         for (node, first, old) in touched {
             node.isTouched = false
-            if first == node.first, !node.usesWeaker { node.invalidate() } else { effects.note(node) }
-            if node.subscriptions.isEmpty { continue }
-            let new = node.candidates()
-            if old != new { effects.add(ChangeEntry(node: node, name: node.name, old: old, new: new), to: node.core) }
+            let new = node.needsCandidates ? node.candidates() : []
+            if first != node.first || node.usesWeaker && old != new { effects.note(node) } else { node.invalidate() }
+            if !node.subscriptions.isEmpty, old != new {
+                effects.add(ChangeEntry(node: node, name: node.name, old: old, new: new), to: node.core)
+            }
         }
         for (core, name, old) in seen {
             let new = core.candidates(name)

@@ -2,7 +2,7 @@ extension JSONLine {
     /// Throws if a line of the changes can't be written; cheap for small changes.
     @inline(__always)
     static func check(_ changes: [Change]) throws(PreferenceError) {
-        if changes.count == 1, isSurelyShort(changes[0].name, changes[0].value) { return }
+        if changes.count == 1, 1...1000 ~= changes[0].name.utf8.count, changes[0].value?.isShort ?? true { return }
         try checkEach(changes)
     }
 
