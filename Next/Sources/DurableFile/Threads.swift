@@ -1,4 +1,4 @@
-// What tests use of the module that the new core replaces.
+// The parts of the replaced module that tests use.
 
 import Foundation
 @_exported import Preferences

@@ -15,13 +15,13 @@ static inline uintptr_t preferences_thread(void) {
 #endif
 }
 
-/// What the library knows of the calling thread; zero at first.
+/// The state of the calling thread; zero at first.
 struct preferences_thread_state {
     /// How many changes led to the work of the thread, each made by an observer of the one before.
     int64_t depth;
     /// How many turns it has.
     int64_t turns;
-    /// What is to be done when it has none.
+    /// The effects to run when it has none.
     void *_Nullable deferred;
     /// The issue handlers that run on it.
     void *_Nullable running;

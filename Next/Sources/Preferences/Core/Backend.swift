@@ -12,7 +12,7 @@ package struct Change: Sendable {
     }
 }
 
-/// What a backend has learned since it last told.
+/// The external changes that a backend has read since the last ones.
 package enum Update: Sendable {
     case none
     /// Transactions of others, in their order.

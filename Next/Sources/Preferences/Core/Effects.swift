@@ -1,6 +1,6 @@
 internal import CPreferences
 
-/// What a turn leaves to be done when the thread has none any more.
+/// The signals, deliveries and reports of a turn, due when the thread has no turn any more.
 struct Effects {
     private(set) var cores: [StoreCore] = []
     private var signals: [(signal: PreferenceSignal, epochs: UInt8)] = []

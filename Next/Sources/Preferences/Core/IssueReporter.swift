@@ -10,8 +10,6 @@ package final class IssueReporter: Sendable {
     private let guarded = Lock<GuardedHandler?>(nil)
     private static let count = Atomic<UInt64>(0)
     private static let standard = Lock(GuardedHandler { writeToLog($0.description) })
-    /// The descriptions of the issues that are reported once and were reported.
-    private let reported = Lock<Set<String>>([])
 
     /// A handler as the state of a lock. Each use of a bare function there would wrap it in two more functions.
     private struct GuardedHandler {
@@ -33,12 +31,6 @@ package final class IssueReporter: Sendable {
             let replaced = standard.withLock { exchange(&$0, with: GuardedHandler(call: newValue)) }
             withExtendedLifetime(replaced) {}
         }
-    }
-
-    /// Returns whether an issue that is reported once was not reported yet, and records that it is now.
-    func noteReported(_ issue: PreferenceError) -> Bool {
-        let description = issue.description
-        return reported.withLock { $0.insert(description).inserted }
     }
 
     // MARK: Reporting

@@ -72,3 +72,12 @@ extension Candidate: Equatable {
         left.layer == right.layer && left.value == right.value
     }
 }
+
+/// The values of a store that are secrets, the fewest first.
+package enum Secrecy: Comparable {
+    /// Those under the names that preferences have declared secret.
+    case declared
+    /// These, and the values of some layers.
+    case layers
+    case all
+}

@@ -31,8 +31,8 @@ package final class Node: Named, @unchecked Sendable {
     /// Whether a change below the strongest value counts.
     var needsCandidates: Bool { usesWeaker || !subscriptions.isEmpty }
 
-    /// Whether an observer is told before a change.
-    var isToldBefore: Bool { subscriptions.all.contains { $0?.timing == .willSet } }
+    /// Whether an observer is notified before a change.
+    var hasEarlyObserver: Bool { subscriptions.all.contains { $0?.timing == .willSet } }
 
     /// Whether a declaration of the name exists.
     var isDeclared: Bool {
@@ -78,7 +78,7 @@ package final class Node: Named, @unchecked Sendable {
     ///
     /// - Parameters:
     ///   - base: The index of the strongest layer that is read.
-    ///   - changes: What a source is going to have instead, by the source's names.
+    ///   - changes: The values that a source is going to have instead, by the source's names.
     func candidates(from base: Int = 0, with changes: StoreCore.SourceChanges? = nil) -> [Candidate] {
         var found: [Candidate] = []
         for index in base * nameCount..<entries.count {

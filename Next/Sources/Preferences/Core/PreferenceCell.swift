@@ -101,7 +101,7 @@ final class PreferenceSlot<Value: Sendable>: PreferenceCell, @unchecked Sendable
     }
 }
 
-/// What tells the cells of one name apart.
+/// The identity of a cell among those of one name.
 struct CellKey: Equatable {
     let type: ObjectIdentifier
     let coding: String

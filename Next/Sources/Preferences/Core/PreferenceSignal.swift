@@ -2,7 +2,7 @@ internal import CPreferences
 public import Observation
 internal import Synchronization
 
-/// What Observation tracks of one name of a store.
+/// The observable state of one name of a store, tracked by Observation.
 ///
 /// The time between two changes is an epoch, and a read registers with the key path of its epoch. So a change may be signalled twice, at once
 /// and from the main actor, for a closure that runs there and installs its tracking when it returns: readers of the new value aren't

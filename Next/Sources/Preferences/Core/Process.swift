@@ -1,6 +1,6 @@
 internal import CPreferences
 
-/// What belongs to one process: a child of `fork` gets its own threads, and opens its own stores.
+/// The threads of one process: a child of `fork` gets its own, and opens its own stores.
 final class Process: @unchecked Sendable {  // constants
     /// Guards what is one for all: the newest process, the list of the publish locks, and which of them lead where. Taken before a publish
     /// lock, never under one.

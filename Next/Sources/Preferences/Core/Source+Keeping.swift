@@ -1,13 +1,13 @@
 internal import CPreferences
 internal import Synchronization
 
-// What a property sets while the turn, or the place, can't be had.
+// Values that a property sets while the turn, or the place, can't be had.
 
 extension Source {
-    /// Changes what a property sets. What can't be stored within a tenth of a second is kept.
+    /// Stores the value of a property; one that can't be stored within a tenth of a second is kept.
     ///
     /// - Parameter body: Returns the changes for what is stored or shown by then; it may run twice.
-    /// - Returns: What is to be reported, if anything.
+    /// - Returns: The error to report, if any.
     func set(_ body: (inout Effects) throws -> Decision) -> PreferenceError? {
         var failed: PreferenceError?
         if !isRetrying.load(ordering: .relaxed) {

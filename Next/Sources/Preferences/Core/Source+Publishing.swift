@@ -1,4 +1,4 @@
-// What a change shows, in one step for all readers.
+// Changes of the shown values, each in one step for all readers.
 
 extension Source {
     /// Shows what others have changed.
@@ -44,10 +44,10 @@ extension Source {
         return true
     }
 
-    /// Changes the values and tells the stores that show them, in one step for all readers.
+    /// Changes the values and notifies the stores that show them, in one step for all readers.
     ///
     /// - Parameters:
-    ///   - announced: The last subscription that was told before; nil for a change of others.
+    ///   - announced: The last subscription that was notified before; nil for an external change.
     ///   - limit: The last keeping that the change supersedes.
     func publish(_ changes: [Change], _ announced: UInt64?, _ limit: Int, _ effects: inout Effects) {
         publishing.withLock {

@@ -4,8 +4,8 @@ internal import Synchronization
 /// A backend, its values, and the stores that show them.
 ///
 /// The turn covers everything that calls the backend: what others changed is read only in a turn and published before it ends, so the values
-/// and the backend's place agree whenever the turn is free. What a property has set while the turn, or the place, couldn't be had is *kept*:
-/// it shows at once, and whoever leaves the turn stores it.
+/// and the backend's place agree whenever the turn is free. A value that a property has set while the turn, or the place, couldn't be had is
+/// *kept*: it shows at once, and is stored when the turn ends.
 package final class Source: @unchecked Sendable {  // `turn` or the publish lock guards each property, as said there
     let backend: any Backend
     let turn = Turn()
@@ -175,7 +175,7 @@ package final class Source: @unchecked Sendable {  // `turn` or the publish lock
 
     // MARK: Changing
 
-    /// What is to be changed, and the last subscription that was told before.
+    /// The changes to store, and the last subscription that was notified before.
     typealias Decision = (changes: [Change], announced: UInt64)
 
     /// Changes the stored values by what `body` returns, which runs in the turn, and for a file under its lock; it may throw any error.

@@ -1,15 +1,6 @@
 internal import CPreferences
 internal import Synchronization
 
-/// The values of a store that are secrets, the fewest first.
-package enum Secrecy: Comparable {
-    /// Those under the names that preferences have declared secret.
-    case declared
-    /// These, and the values of some layers.
-    case layers
-    case all
-}
-
 /// The layers, names and observers of a store.
 @usableFromInline
 package final class StoreCore: @unchecked Sendable {  // all but the constants is guarded by the publish lock
@@ -35,9 +26,11 @@ package final class StoreCore: @unchecked Sendable {  // all but the constants i
     @exclusivity(unchecked) var claims = NameTable<Claim>()
     /// Mistakes in declarations, reported when the store is used next.
     @exclusivity(unchecked) var misuses: [PreferenceError] = []
+    /// The descriptions of the issues that are reported once and were reported.
+    @exclusivity(unchecked) private var reported: Set<String> = []
     @exclusivity(unchecked) private var secretNames: Set<String> = []
     @exclusivity(unchecked) private var storeSubscriptions = Subscriptions()
-    /// What observers of the whole store see, while there are any.
+    /// The views of the layers for observers of the whole store, while there are any.
     @exclusivity(unchecked) private var views: [Views.View] = []
     /// The changes of the transaction that is being published.
     @exclusivity(unchecked) var published: [ChangeEntry] = []
@@ -49,7 +42,7 @@ package final class StoreCore: @unchecked Sendable {  // all but the constants i
 
     /// The number of the newest subscription of the process; increased under the publish lock of its store.
     private static let lastNumber = Atomic<UInt64>(0)
-    /// How many are told before a change.
+    /// The number of those that are notified before a change.
     private static let willSetCount = Atomic<Int>(0)
     /// The length of a chain of observers' reactions above which it counts as a loop.
     private static let depthLimit: Int64 = 1000
@@ -94,10 +87,13 @@ package final class StoreCore: @unchecked Sendable {  // all but the constants i
         issues.report(error)
     }
 
-    /// Reports an issue of a declared preference unless it was reported before, also by another scope of the store.
-    func reportOnce(_ issue: PreferenceError) { if issues.noteReported(whole(issue)) { report(issue) } }
+    /// Reports an issue of a declared preference unless this store has reported it.
+    func reportOnce(_ issue: PreferenceError) {
+        let description = issue.description
+        if publishing.withLock({ reported.insert(description).inserted }) { report(issue) }
+    }
 
-    /// Reports a stored value that can't be used, unless the handler was told of it and the value hasn't changed since.
+    /// Reports a stored value that can't be used, unless the handler was notified of it and the value hasn't changed since.
     func report(_ problem: UnreadableValue, of node: Node) {
         let isNew = publishing.withLock { node.isNew(problem.key, of: problem.candidate, to: issues.id) }
         if isNew { report(problem.error) }
@@ -228,11 +224,9 @@ package final class StoreCore: @unchecked Sendable {  // all but the constants i
                 "observers kept setting the values that they observe; nothing was changed. Set only what differs"
             )
         }
-        if layers.count > 1 || !isPrepared.load(ordering: .acquiring) { prepareTarget() }
+        // The one that is changed is opened with its own deadline.
+        if layers.count > 1 { prepare() }
     }
-
-    /// Opens the layers above and below the one that a set changes, which has its own deadline.
-    private func prepareTarget() { if layers.count > 1 { prepare() } }
 
     var readOnlyError: PreferenceError {
         PreferenceError(
@@ -243,7 +237,7 @@ package final class StoreCore: @unchecked Sendable {  // all but the constants i
         )
     }
 
-    /// What a set changes: the value of a preference's name, and its former names, which it removes.
+    /// The changes that store a value under a preference's name, and remove its former names.
     func changes(of node: Node, to value: PropertyListValue?) -> [Change] {
         let names = claims.count == 0 ? [] : publishing.withLock { node.formerNames }
         if names.isEmpty { return [Change(node.name, value, isPlain ? node : nil)] }
@@ -255,12 +249,12 @@ package final class StoreCore: @unchecked Sendable {  // all but the constants i
         isPlain || layers[base].prefix.isEmpty ? changes : changes.map { Change(layers[base].key($0.name), $0.value) }
     }
 
-    /// Checks that changes can be made, and tells the observers that are told before, once, however often it is then tried; returns the
+    /// Checks that changes can be made, and notifies the observers that come before it, once, however often it is then tried; returns the
     /// number of the last one.
     private func announce(_ changes: [Change]) throws(PreferenceError) -> UInt64 {
         try checkTarget()
         if hasManaged { try checkManaged(changes) }
-        return Self.willSetCount.load(ordering: .relaxed) > 0 ? tell(changes) : 0
+        return Self.willSetCount.load(ordering: .relaxed) > 0 ? notifyEarly(changes) : 0
     }
 
     /// Changes the writable layer for a property, which doesn't wait for long; returns what is to be reported.
@@ -275,12 +269,12 @@ package final class StoreCore: @unchecked Sendable {  // all but the constants i
     /// are shown while the turn can't be had.
     func set(_ body: () throws -> [Change]) -> PreferenceError? {
         do throws(PreferenceError) { try checkTarget() } catch { return error }
-        // The observers are told once, also if it is tried twice.
+        // The observers are notified once, also if it is tried twice.
         var announced: UInt64?
         return layers[base].source.set { _ in
             let changes = try body()
             if hasManaged { try checkManaged(changes) }
-            let number = announced ?? (Self.willSetCount.load(ordering: .relaxed) > 0 ? tell(changes) : 0)
+            let number = announced ?? (Self.willSetCount.load(ordering: .relaxed) > 0 ? notifyEarly(changes) : 0)
             announced = number
             return (keyed(changes), number)
         }
@@ -322,7 +316,7 @@ package final class StoreCore: @unchecked Sendable {  // all but the constants i
             let made = try body(&effects)
             if hasManaged { try checkManaged(made) }
             // The body has just decided; the observers run in the turn.
-            let number = Self.willSetCount.load(ordering: .relaxed) > 0 ? tell(made) : 0
+            let number = Self.willSetCount.load(ordering: .relaxed) > 0 ? notifyEarly(made) : 0
             return (keyed(made), number)
         }
     }
@@ -398,8 +392,8 @@ package final class StoreCore: @unchecked Sendable {  // all but the constants i
         views = []
     }
 
-    /// Calls the observers that are told before a change; returns the number of the last subscription.
-    private func tell(_ changes: [Change]) -> UInt64 {
+    /// Calls the observers that are notified before a change; returns the number of the last subscription.
+    private func notifyEarly(_ changes: [Change]) -> UInt64 {
         let layer = layers[base]
         let (last, batches) = publishing.withLock {
             let last = Self.lastNumber.load(ordering: .relaxed)
@@ -408,7 +402,8 @@ package final class StoreCore: @unchecked Sendable {  // all but the constants i
             var cores: [StoreCore] = []
             for key in keys.keys {
                 // A transaction may concern several names of one preference.
-                for (node, _) in layer.source.table.entry(key)?.nodes ?? [] where !node.isTouched && node.isToldBefore {
+                for (node, _) in layer.source.table.entry(key)?.nodes ?? []
+                where !node.isTouched && node.hasEarlyObserver {
                     node.isTouched = true
                     touched.append(node)
                     let (old, new) = (node.candidates(), node.candidates(with: (layer.source, keys)))
@@ -485,7 +480,7 @@ package final class StoreCore: @unchecked Sendable {  // all but the constants i
                 let batch = queue[next - 1]
                 let late = receivers(of: batch) { $0.timing == .didSet && $0.start < batch.sequence }
                 guard Self.willSetCount.load(ordering: .relaxed) > 0 else { return (batch, [], late) }
-                // Those who are told before, and weren't, come first.
+                // Those to be notified before, and weren't, come first.
                 let early = receivers(of: batch) {
                     $0.timing == .willSet && $0.start < batch.sequence && $0.number > batch.announced
                 }

@@ -35,13 +35,13 @@ package struct ChangeBatch: Sendable {
     let origin: PreferenceChangeOrigin
     /// The number of the store's transaction.
     let sequence: UInt64
-    /// The last subscription that was told before the change.
+    /// The last subscription that was notified before the change.
     let announced: UInt64
     /// How many answers of observers to answers led to it.
     let depth: Int64
     /// The thread that has made it.
     let thread: UInt
-    /// What the observers have decoded, if there are several.
+    /// The changes that the observers have decoded, if there are several.
     fileprivate(set) var decoded: DecodedChanges?
 
     /// Returns the change of a preference.

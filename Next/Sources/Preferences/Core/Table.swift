@@ -6,14 +6,14 @@ final class Entry: Named, @unchecked Sendable {
     @exclusivity(unchecked) fileprivate(set) var value: PropertyListValue?
     /// Whether the transaction that is being published changes it.
     @exclusivity(unchecked) var isTouched = false
-    /// If the value isn't stored yet: what is.
+    /// The stored value, if the entry's isn't stored yet.
     @exclusivity(unchecked) var kept: Kept?
     /// The nodes, each with the index of this among its entries.
     @exclusivity(unchecked) fileprivate(set) var nodes: [(node: Node, index: Int)] = []
     /// The problems of the value that were reported, each with the handler's number.
     @exclusivity(unchecked) var reported: [(problem: UnreadableValue.Key, reporter: UInt64)] = []
 
-    /// What a property has set that isn't stored yet.
+    /// A value that a property has set and that isn't stored yet.
     final class Kept {
         var stored: PropertyListValue?
         /// Counts how often sets of the source were kept: a change supersedes those that its body could see.
@@ -69,7 +69,7 @@ struct Table: ~Copyable {
     }
 }
 
-/// What observers of whole stores see, by the prefix of their names in the source. Guarded by the publish lock.
+/// The parts of a source that observers of whole stores see, by the prefix of their names. Guarded by the publish lock.
 struct Views: ~Copyable {
     /// A store and its layer; its own object, so that it is removed without a search.
     final class View: Named {

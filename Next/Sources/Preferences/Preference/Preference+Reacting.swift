@@ -105,7 +105,7 @@ extension Preference {
     /// value that can't be used and gives way to another one. Otherwise `==` decides, or the form in which the values are stored if
     /// their type isn't `Equatable`.
     ///
-    /// - Parameter decoded: What observers of the batch have decoded, if there are several.
+    /// - Parameter decoded: The changes that observers of the batch have decoded, if there are several.
     // Passed to a closure, as the type of a generic result would be looked up at each call.
     func change(of entry: ChangeEntry, _ decoded: DecodedChanges? = nil, _ body: (_ old: Value, _ new: Value) -> Void) {
         if let known = decoded?.change(for: ObjectIdentifier(declaration.slot)) {

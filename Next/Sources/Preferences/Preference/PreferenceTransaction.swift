@@ -15,7 +15,7 @@ public struct PreferenceTransaction {
     /// The first error, because of which nothing is stored.
     private(set) var failure: PreferenceError?
 
-    /// What the body of a task has read.
+    /// A value that the body of a task has read.
     enum Read: @unchecked Sendable {  // the node is used under the publish lock
         case preference(Node, [Candidate])
         case name(String, [Candidate])

@@ -1,10 +1,10 @@
-/// What reading the stored values of a preference has found beside the value.
+/// The problems of a read of a preference's stored values.
 struct ReadOutcome {
     /// The index of the candidate that is used; nil if none can be.
     var index: Int?
     /// The candidates before it, which can't be read.
     var problems: [UnreadableValue] = []
-    /// What can't be read of it.
+    /// The parts of it that can't be read.
     var parts: [UnreadableValue] = []
 
     func used(in candidates: [Candidate]) -> Candidate? { index.map { candidates[$0] } }
@@ -20,10 +20,10 @@ struct ReadOutcome {
 struct UnreadableValue {
     let candidate: Candidate
     private let node: Node
-    private var cause: PreferenceError
+    private let cause: PreferenceError
     /// The replacement of the value, as a message says it.
     var outcome: String
-    private var isSecret: Bool
+    private let isSecret: Bool
     let key: Key
 
     /// Creates the issue for a value that can't be read, or a part of it.
@@ -84,13 +84,6 @@ struct UnreadableValue {
     }
 
     private var place: String { "\(candidate.layer == node.core.base ? "user" : layer.name) layer" }
-
-    /// Returns the same issue with errors that don't show the value.
-    func redacted(as type: Any.Type) -> UnreadableValue {
-        var redacted = self
-        (redacted.cause, redacted.isSecret) = (cause.redacted(as: type), true)
-        return redacted
-    }
 
     /// The part of an error that is the same in all declarations and stores that read the value.
     struct Key: Equatable {
