@@ -29,9 +29,10 @@ private final class FailingBackend: Backend {
     let place = "a failing place"
     let mayWait = false
 
-    func load(_ changed: @escaping @Sendable () -> Void) -> Update { .none }
+    func load(host: PreferenceBackendHost) -> [StoredChange] { [] }
+    func catchUp() -> ExternalChanges { .none }
 
-    func change(until deadline: Deadline, _ body: (Update) throws -> [Change]) throws {
+    func change(until deadline: PreferenceDeadline, _ body: (ExternalChanges) throws -> [StoredChange]) throws {
         let changes = try body(.none)
         if !changes.isEmpty, fails.load(ordering: .relaxed) {
             throw PreferenceError(.tooLarge, "the place is told to fail")

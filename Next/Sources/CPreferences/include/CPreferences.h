@@ -47,6 +47,9 @@ static inline uint32_t preferences_generation(void) { return preferences_generat
 /// Has each later `fork` call `before` in the parent, and `after` in both processes (pthread_atfork(3)).
 void preferences_handle_forks(void (*_Nonnull before)(void), void (*_Nonnull after)(void));
 
+/// Has a normal exit of the process call `body` (atexit(3)).
+void preferences_handle_exit(void (*_Nonnull body)(void));
+
 /// Runs `body(context)` on a new detached thread that handles none of the program's signals; returns 0 or an errno.
 int preferences_start_thread(void (*_Nonnull body)(void *_Nullable), void *_Nullable context);
 
@@ -67,6 +70,18 @@ static inline void preferences_relax(void) {
     __asm__ volatile("yield");
 #endif
 }
+
+/// What tells whether a file changed; `modified` in nanoseconds.
+struct preferences_status {
+    uint64_t device, inode, links;
+    int64_t size, modified;
+    uint32_t mode, owner, group;
+};
+
+/// Gets the status of the file at a path, or of an open one if `path` is null; returns 0, or -1 and errno.
+int preferences_get_status(
+    int descriptor, const char *_Nullable path, bool follows_links, struct preferences_status *_Nonnull status
+);
 
 /// Returns a hash of some bytes that differs between processes; -1 if they aren't ASCII.
 intptr_t preferences_hash(const uint8_t *_Nullable bytes, intptr_t count);

@@ -8,6 +8,7 @@ struct Effects {
 
     private final class Rest {
         var issues: [PreferenceError] = []
+        var finishes = false
         /// Replaced values, whose bytes might be the last ones, and be freed by code of the program.
         var released: [PropertyListValue] = []
     }
@@ -21,6 +22,9 @@ struct Effects {
     }
 
     mutating func report(_ issue: PreferenceError) { add { $0.issues.append(issue) } }
+
+    /// Has a keyed backend pass on what it has got.
+    mutating func finish() { add { $0.finishes = true } }
 
     /// Releases a replaced value without a lock.
     mutating func release(_ value: consuming PropertyListValue?) {
@@ -80,6 +84,7 @@ struct Effects {
     }
 
     private func run(_ source: Source) {
+        if rest?.finishes ?? false { source.own?.finish() }
         for (signal, epochs) in signals { signal.send(epochs, on: source.process.pool) }
         for core in cores { core.deliver(on: source.process.pool) }
         for issue in rest?.issues ?? [] { source.report(issue) }

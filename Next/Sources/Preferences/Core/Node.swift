@@ -108,6 +108,11 @@ package final class Node: Named, @unchecked Sendable {
         return true
     }
 
+    /// The names of a layer that is asked for single names, and wasn't asked for these.
+    func unknown(in layer: Int) -> [String] {
+        entries[layer * nameCount..<(layer + 1) * nameCount].filter { !$0.entry.isKnown }.map(\.entry.name)
+    }
+
     // MARK: Cells
 
     /// Returns the cell of a type, coding and rules, with the caller as a user.

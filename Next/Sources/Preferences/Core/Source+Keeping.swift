@@ -15,7 +15,7 @@ extension Source {
                 // Who has waited once for a turn needn't do it again.
                 try change(until: hasKept.load(ordering: .relaxed) ? .now : .patience, body)
                 return nil
-            } catch is WouldWait {} catch {
+            } catch is PreferenceDeadline.WouldWait {} catch {
                 let error = PreferenceError(.unavailable, from: error)
                 if !turn.isMine, !error.isOfPlace { return error }
                 if !turn.isMine, error.code != .busy { failed = error }
@@ -40,7 +40,7 @@ extension Source {
         return issue
     }
 
-    private func keep(_ changes: [Change], _ announced: UInt64, _ effects: inout Effects) {
+    private func keep(_ changes: [StoredChange], _ announced: UInt64, _ effects: inout Effects) {
         publishing.withLock {
             keptNumber += 1
             for change in changes {
@@ -53,20 +53,22 @@ extension Source {
                 }
             }
             hasKept.store(true, ordering: .releasing)
+            if !reads.isEmpty { noteReads(changes) }
             publishSeveral(changes, announced, &effects)
         }
+        process.noteKeeping(self)
     }
 
     /// Adds what is kept by a number to a change that has none of it.
-    func addKept(_ limit: Int, to changes: inout [Change]) {
+    func addKept(_ limit: Int, to changes: inout [StoredChange]) {
         let names = Set(changes.map(\.name))
         for entry in keptEntries where (entry.kept?.number ?? .max) <= limit && !names.contains(entry.name) {
-            changes.append(Change(entry.name, entry.value))
+            changes.append(StoredChange(entry.name, entry.value))
         }
     }
 
     /// Takes those out of a change that are kept by a later set; an own change up to a number ends the keeping of its names.
-    func unmasked(_ changes: [Change], _ limit: Int) -> [Change] {
+    func unmasked(_ changes: [StoredChange], _ limit: Int) -> [StoredChange] {
         guard !keptEntries.isEmpty else { return changes }
         var ended = false
         let shown = changes.filter { change in
@@ -82,6 +84,7 @@ extension Source {
         return shown
     }
 
+    /// Call under the publish lock.
     private func forgetUnkept() {
         for entry in keptEntries where entry.kept == nil { table.dropUnused(entry) }
         keptEntries.removeAll { $0.kept == nil }
@@ -100,11 +103,11 @@ extension Source {
     }
 
     /// Stores what is kept; call in the turn.
-    func storeOrRetry(until deadline: Deadline, _ effects: inout Effects) {
+    func storeOrRetry(until deadline: PreferenceDeadline, _ effects: inout Effects) {
         do {
             try store(until: deadline, &effects) { _ in ([], 0) }
             pause = 0
-        } catch is WouldWait {
+        } catch is PreferenceDeadline.WouldWait {
             retryLater(0)
         } catch {
             let error = PreferenceError(.unavailable, from: error)
@@ -117,9 +120,9 @@ extension Source {
     }
 
     /// Stores each kept value by itself; those that the place rejects for what they are show what is stored again.
-    private func dropUnstorable(until deadline: Deadline, _ effects: inout Effects) {
+    private func dropUnstorable(until deadline: PreferenceDeadline, _ effects: inout Effects) {
         for entry in publishing.withLock({ keptEntries }) {
-            let (change, number) = publishing.withLock { (Change(entry.name, entry.value), entry.kept?.number ?? 0) }
+            let (change, number) = publishing.withLock { (StoredChange(entry.name, entry.value), entry.kept?.number ?? 0) }
             do {
                 try backend.change(until: deadline) { update in
                     publish(update, &effects)
@@ -133,11 +136,13 @@ extension Source {
                 publishing.withLock {
                     guard let kept = entry.kept, kept.number == number else { return }
                     entry.kept = nil
-                    publishSeveral([Change(entry.name, kept.stored)], nil, &effects)
+                    publishSeveral([StoredChange(entry.name, kept.stored)], nil, &effects)
                     forgetUnkept()
                 }
             }
         }
+        if isKeyed { effects.finish() }
+        process.noteKeeping(self)
     }
 
     /// Has a thread of the pool store what is kept: after a second, then two, four, up to half a minute.
@@ -159,7 +164,7 @@ extension Source {
     }
 
     /// Stores what is kept; throws if it can't be stored yet.
-    func flush(until deadline: Deadline) throws {
+    func storeAll(until deadline: PreferenceDeadline) throws {
         guard hasKept.load(ordering: .acquiring) else { return }
         try inTurn(until: deadline) { effects, deadline in
             try open(until: deadline, &effects)

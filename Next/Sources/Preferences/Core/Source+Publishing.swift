@@ -2,7 +2,7 @@
 
 extension Source {
     /// Shows what others have changed.
-    func publish(_ update: Update, _ effects: inout Effects) {
+    func publish(_ update: ExternalChanges, _ effects: inout Effects) {
         switch update {
         case .none: break
         case .changes(let transactions): for changes in transactions { publish(changes, nil, 0, &effects) }
@@ -19,12 +19,12 @@ extension Source {
                 }
             }
             for change in changes { values.updateValue(change.value, forKey: change.name) }
-            publish(values.map { Change($0.key, $0.value) }, nil, 0, &effects)
+            publish(values.map { StoredChange($0.key, $0.value) }, nil, 0, &effects)
         }
     }
 
     /// Fills the empty table, some names at a time; stops and returns false at a name that is observed.
-    private func load(_ changes: [Change], _ effects: inout Effects) -> Bool {
+    private func load(_ changes: [StoredChange], _ effects: inout Effects) -> Bool {
         publishing.withLock { table.reserve(changes.count) }
         var start = 0
         while start < changes.count {
@@ -49,8 +49,9 @@ extension Source {
     /// - Parameters:
     ///   - announced: The last subscription that was notified before; nil for an external change.
     ///   - limit: The last keeping that the change supersedes.
-    func publish(_ changes: [Change], _ announced: UInt64?, _ limit: Int, _ effects: inout Effects) {
+    func publish(_ changes: [StoredChange], _ announced: UInt64?, _ limit: Int, _ effects: inout Effects) {
         publishing.withLock {
+            if !reads.isEmpty { noteReads(changes) }
             if changes.count == 1, views.isEmpty, keptEntries.isEmpty {
                 // A backend might pass on what another store has set, whose node isn't one of this source.
                 let entry = announced == nil ? table.entry(changes[0].name) : entry(of: changes[0])
@@ -61,7 +62,7 @@ extension Source {
     }
 
     /// Publishes a change that nobody observes and one layer shows; returns false, and does nothing, for others.
-    private func publishPlain(_ change: Change, _ entry: Entry, _ effects: inout Effects) -> Bool {
+    private func publishPlain(_ change: StoredChange, _ entry: Entry, _ effects: inout Effects) -> Bool {
         guard entry.value != change.value else { return true }
         guard entry.nodes.count == 1, case let node = entry.nodes[0].node, node.plain != nil, node.subscriptions.isEmpty
         else { return false }
@@ -70,7 +71,7 @@ extension Source {
         return true
     }
 
-    func publishSeveral(_ changes: [Change], _ announced: UInt64?, _ effects: inout Effects) {
+    func publishSeveral(_ changes: [StoredChange], _ announced: UInt64?, _ effects: inout Effects) {
         var touched: [(node: Node, first: PropertyListValue?, old: [Candidate])] = []
         var seen: [(core: StoreCore, name: String, old: [Candidate])] = []
         var real: [(entry: Entry, value: PropertyListValue?)] = []

@@ -7,7 +7,9 @@ internal import Synchronization
 /// and the backend's place agree whenever the turn is free. A value that a property has set while the turn, or the place, couldn't be had is
 /// *kept*: it shows at once, and is stored when the turn ends.
 package final class Source: @unchecked Sendable {  // `turn` or the publish lock guards each property, as said there
-    let backend: any Backend
+    let backend: any PreferenceBackend
+    /// The same if it is one of the library's.
+    let own: (any Backend)?
     let turn = Turn()
     let publishing = PublishLock()
     let process = Process.current
@@ -15,9 +17,10 @@ package final class Source: @unchecked Sendable {  // `turn` or the publish lock
     /// The tasks that wait to change it, one after another.
     let tasks = TaskQueue()
     /// The time of a call, which begins when it first waits.
-    let timeout: Deadline
+    let timeout: PreferenceDeadline
     // Asked once: a call of a protocol's witness costs 30 instructions.
     let mayWait: Bool
+    let isKeyed: Bool
     /// The handler of the store that was created over the source.
     let issues = IssueReporter()
 
@@ -29,6 +32,10 @@ package final class Source: @unchecked Sendable {  // `turn` or the publish lock
     @exclusivity(unchecked) var keptNumber = 0
     /// Why the backend could not be opened, or what is kept not be stored.
     @exclusivity(unchecked) private var failure: PreferenceError?
+    /// The reads of a keyed backend that are on their way.
+    @exclusivity(unchecked) var reads: [KeyedRead] = []
+    /// The names whose reads have failed.
+    @exclusivity(unchecked) var unread: [String] = []
     @exclusivity(unchecked) private var reporters: [Reporter] = []
     /// The secret names that stores over it have declared, as it spells them.
     @exclusivity(unchecked) private var secretNames: Set<String> = []
@@ -40,13 +47,24 @@ package final class Source: @unchecked Sendable {  // `turn` or the publish lock
     let isRetrying = Atomic<Bool>(false)
     private enum Phase: UInt8 { case closed, failed, open }
     private let phase = Atomic<UInt8>(Phase.closed.rawValue)
+    /// Whether a look for external changes is due.
+    let isLookQueued = Atomic<Bool>(false)
 
     // Guarded by the turn.
     var pause: Int64 = 0
+    var isTidying = false
+    private var problems: [String] = []
 
     package init(_ backend: any Backend) {
-        (self.backend, timeout, mayWait) = (backend, .period(backend.timeout), backend.mayWait)
+        (self.backend, own, timeout) = (backend, backend, .period(backend.timeout))
+        (mayWait, isKeyed) = (backend.mayWait, backend.isKeyed)
         if !mayWait { phase.store(Phase.open.rawValue, ordering: .relaxed) }
+    }
+
+    /// Creates a source over a backend of a program.
+    init(custom backend: any PreferenceBackend) {
+        (self.backend, own, timeout) = (backend, nil, .period(backend.timeout))
+        (mayWait, isKeyed) = (true, false)
     }
 
     /// Creates a source in memory.
@@ -101,8 +119,8 @@ package final class Source: @unchecked Sendable {  // `turn` or the publish lock
 
     /// Runs `body` in a turn, then delivers what it has published, unless the thread has another turn: then at the end of that one.
     func inTurn<Result>(
-        until deadline: Deadline,
-        _ body: (inout Effects, Deadline) throws -> Result
+        until deadline: PreferenceDeadline,
+        _ body: (inout Effects, PreferenceDeadline) throws -> Result
     ) throws -> Result {
         if isForeign { throw misuse }
         var deadline = deadline
@@ -114,7 +132,7 @@ package final class Source: @unchecked Sendable {  // `turn` or the publish lock
                         + "instead"
                 )
             }
-            throw deadline.isNow ? WouldWait() as any Error : busy
+            throw deadline.isNow ? PreferenceDeadline.WouldWait() as any Error : busy
         }
         let thread = preferences_state()
         thread.pointee.turns += 1
@@ -134,7 +152,7 @@ package final class Source: @unchecked Sendable {  // `turn` or the publish lock
         effects.run(self, thread)
     }
 
-    private var busy: PreferenceError {
+    var busy: PreferenceError {
         PreferenceError(
             .busy,
             "\(backend.place) was in use by other calls for \(backend.timeout); nothing was changed. Try again"
@@ -144,24 +162,25 @@ package final class Source: @unchecked Sendable {  // `turn` or the publish lock
     // MARK: Opening
 
     /// Opens the backend unless it is open; throws if that fails.
-    func open(until deadline: Deadline) throws {
+    func open(until deadline: PreferenceDeadline) throws {
         guard !isOpen, !turn.isMine else { return }
         try inTurn(until: deadline) { effects, deadline in try open(until: deadline, &effects) }
     }
 
-    func open(until deadline: Deadline, _ effects: inout Effects) throws {
+    func open(until deadline: PreferenceDeadline, _ effects: inout Effects) throws {
         guard !isOpen else { return }
-        if deadline.isNow { throw WouldWait() }
+        if deadline.isNow { throw PreferenceDeadline.WouldWait() }
         process.pool.start()
-        let update: Update
-        do throws(PreferenceError) { update = try backend.load {} } catch {
+        let values: [StoredChange]
+        do throws(PreferenceError) { values = try backend.load(host: host) } catch {
             phase.store(Phase.failed.rawValue, ordering: .releasing)
             if note(error) { effects.report(error) }
             throw error.ofOpening
         }
-        publish(update, &effects)
+        publish(.contents(after: [], values), &effects)
         _ = note(nil)
         phase.store(Phase.open.rawValue, ordering: .releasing)
+        noteProblems(&effects)
         if hasKept.load(ordering: .relaxed) { storeOrRetry(until: deadline, &effects) }
     }
 
@@ -173,13 +192,21 @@ package final class Source: @unchecked Sendable {  // `turn` or the publish lock
         }
     }
 
+    /// Reports the problems that are new.
+    func noteProblems(_ effects: inout Effects) {
+        let all = own?.problems ?? []
+        if all.isEmpty, problems.isEmpty { return }
+        for problem in all where !problems.contains(problem.description) { effects.report(problem) }
+        problems = all.map(\.description)
+    }
+
     // MARK: Changing
 
     /// The changes to store, and the last subscription that was notified before.
-    typealias Decision = (changes: [Change], announced: UInt64)
+    typealias Decision = (changes: [StoredChange], announced: UInt64)
 
     /// Changes the stored values by what `body` returns, which runs in the turn, and for a file under its lock; it may throw any error.
-    func change(until deadline: Deadline, _ body: (inout Effects) throws -> Decision) throws {
+    func change(until deadline: PreferenceDeadline, _ body: (inout Effects) throws -> Decision) throws {
         try inTurn(until: deadline) { effects, deadline in
             if !isOpen { try open(until: deadline, &effects) }
             try store(until: deadline, &effects, body)
@@ -188,12 +215,14 @@ package final class Source: @unchecked Sendable {  // `turn` or the publish lock
 
     /// Stores what is kept and what `body` returns as one change; call in the turn.
     func store(
-        until deadline: Deadline,
+        until deadline: PreferenceDeadline,
         _ effects: inout Effects,
         _ body: (inout Effects) throws -> Decision
     ) throws {
-        var (stored, announced, limit): ([Change], UInt64, Int) = ([], 0, 0)
-        try backend.change(until: deadline) { update in
+        var (stored, announced, limit): ([StoredChange], UInt64, Int) = ([], 0, 0)
+        // Only the library's own begin the period themselves.
+        var deadline = deadline
+        try backend.change(until: own == nil ? deadline.start() : deadline) { update in
             publish(update, &effects)
             limit = hasKept.load(ordering: .relaxed) ? publishing.withLock { keptNumber } : 0
             (stored, announced) = try body(&effects)
@@ -207,22 +236,26 @@ package final class Source: @unchecked Sendable {  // `turn` or the publish lock
             }
             return stored
         }
-        if limit > 0 { publishing.withLock { failure = nil } }
         if !stored.isEmpty { publish(stored, announced, limit, &effects) }
+        if limit > 0 {
+            publishing.withLock { failure = nil }
+            process.noteKeeping(self)
+        }
+        if mayWait, !stored.isEmpty { tidyAfterChange(&effects) }
     }
 
     /// Removes what is stored already, for a place where storing takes time.
-    private func dropStored(_ changes: inout [Change]) {
+    private func dropStored(_ changes: inout [StoredChange]) {
         if changes.count > 1 || changes.first.map(isStored) ?? false { changes.removeAll(where: isStored) }
     }
 
-    private func isStored(_ change: Change) -> Bool {
-        guard let entry = entry(of: change) else { return change.value == nil }
-        return entry.value == change.value && entry.kept == nil
+    private func isStored(_ change: StoredChange) -> Bool {
+        guard let entry = entry(of: change) else { return change.value == nil && !isKeyed }
+        return entry.value == change.value && entry.kept == nil && (!isKeyed || entry.isKnown)
     }
 
     /// The entry of an own change.
-    func entry(of change: Change) -> Entry? {
+    func entry(of change: StoredChange) -> Entry? {
         if let entry = change.node?.plain { return entry }
         return table.entry(change.name)
     }

@@ -12,6 +12,8 @@ package final class StoreCore: @unchecked Sendable {  // all but the constants i
     /// Whether there is one layer, whose names and values are the store's.
     let isPlain: Bool
     let hasManaged: Bool
+    /// Whether a source is asked for single names.
+    let hasKeyed: Bool
     package let issues: IssueReporter
     /// The prefix of a scope's names in the store whose issue handler it uses.
     package let scope: String
@@ -29,25 +31,16 @@ package final class StoreCore: @unchecked Sendable {  // all but the constants i
     /// The descriptions of the issues that are reported once and were reported.
     @exclusivity(unchecked) private var reported: Set<String> = []
     @exclusivity(unchecked) private var secretNames: Set<String> = []
-    @exclusivity(unchecked) private var storeSubscriptions = Subscriptions()
+    @exclusivity(unchecked) var storeSubscriptions = Subscriptions()
     /// The views of the layers for observers of the whole store, while there are any.
-    @exclusivity(unchecked) private var views: [Views.View] = []
+    @exclusivity(unchecked) var views: [Views.View] = []
     /// The changes of the transaction that is being published.
     @exclusivity(unchecked) var published: [ChangeEntry] = []
-    @exclusivity(unchecked) private var queue: [ChangeBatch] = []
+    @exclusivity(unchecked) var queue: [ChangeBatch] = []
     /// The index of the next transaction in the queue.
-    @exclusivity(unchecked) private var next = 0
-    @exclusivity(unchecked) private var isDelivering = false
-    @exclusivity(unchecked) private var sequence: UInt64 = 0
-
-    /// The number of the newest subscription of the process; increased under the publish lock of its store.
-    private static let lastNumber = Atomic<UInt64>(0)
-    /// The number of those that are notified before a change.
-    private static let willSetCount = Atomic<Int>(0)
-    /// The length of a chain of observers' reactions above which it counts as a loop.
-    private static let depthLimit: Int64 = 1000
-    /// The number of batches of other threads that a thread delivers before it hands the rest over.
-    private static let foreignLimit = 64
+    @exclusivity(unchecked) var next = 0
+    @exclusivity(unchecked) var isDelivering = false
+    @exclusivity(unchecked) var sequence: UInt64 = 0
 
     init(
         _ layers: [Layer],
@@ -63,6 +56,7 @@ package final class StoreCore: @unchecked Sendable {  // all but the constants i
         for layer in layers.dropFirst() { publishing.connect(layer.source.publishing) }
         isPlain = layers.count == 1 && layers[0].prefix.isEmpty && layers[0].spelling == nil
         hasManaged = layers.contains(where: \.isManaged)
+        hasKeyed = layers.contains(where: \.source.isKeyed)
         for layer in layers where layer.source.issues !== issues { layer.source.add(issues) }
         if layers.allSatisfy(\.source.isOpen) { isPrepared.store(true, ordering: .relaxed) }
     }
@@ -74,7 +68,7 @@ package final class StoreCore: @unchecked Sendable {  // all but the constants i
     var readBase: Int { base < layers.count ? base : 0 }
 
     /// The deadline of a blocking call that begins now.
-    var deadline: Deadline { writable?.source.timeout ?? .never }
+    var deadline: PreferenceDeadline { writable?.source.timeout ?? .never }
 
     // MARK: Issues
 
@@ -175,7 +169,7 @@ package final class StoreCore: @unchecked Sendable {  // all but the constants i
         _ cell: PreferenceCell,
         usesWeaker: Bool = false
     ) -> (candidates: [Candidate], ticket: UInt64) {
-        prepare()
+        prepare(.node(node))
         while true {
             let registered = node.signal.currentEpoch
             node.signal.access()
@@ -238,27 +232,29 @@ package final class StoreCore: @unchecked Sendable {  // all but the constants i
     }
 
     /// The changes that store a value under a preference's name, and remove its former names.
-    func changes(of node: Node, to value: PropertyListValue?) -> [Change] {
+    func changes(of node: Node, to value: PropertyListValue?) -> [StoredChange] {
         let names = claims.count == 0 ? [] : publishing.withLock { node.formerNames }
-        if names.isEmpty { return [Change(node.name, value, isPlain ? node : nil)] }
-        return [Change(node.name, value)] + names.map { Change($0, nil) }
+        if names.isEmpty { return [StoredChange(node.name, value, isPlain ? node : nil)] }
+        return [StoredChange(node.name, value)] + names.map { StoredChange($0, nil) }
     }
 
     /// The changes by the names of the writable layer.
-    private func keyed(_ changes: [Change]) -> [Change] {
-        isPlain || layers[base].prefix.isEmpty ? changes : changes.map { Change(layers[base].key($0.name), $0.value) }
+    private func keyed(_ changes: [StoredChange]) -> [StoredChange] {
+        isPlain || layers[base].prefix.isEmpty ? changes : changes.map { StoredChange(layers[base].key($0.name), $0.value) }
     }
 
     /// Checks that changes can be made, and notifies the observers that come before it, once, however often it is then tried; returns the
     /// number of the last one.
-    private func announce(_ changes: [Change]) throws(PreferenceError) -> UInt64 {
+    private func announce(_ changes: [StoredChange]) throws(PreferenceError) -> UInt64 {
         try checkTarget()
         if hasManaged { try checkManaged(changes) }
-        return Self.willSetCount.load(ordering: .relaxed) > 0 ? notifyEarly(changes) : 0
+        guard Self.willSetCount.load(ordering: .relaxed) > 0 else { return 0 }
+        if hasKeyed { for change in changes { prepare(.name(change.name)) } }
+        return notifyEarly(changes)
     }
 
     /// Changes the writable layer for a property, which doesn't wait for long; returns what is to be reported.
-    func set(_ changes: [Change]) -> PreferenceError? {
+    func set(_ changes: [StoredChange]) -> PreferenceError? {
         do throws(PreferenceError) {
             let announced = try announce(changes)
             return layers[base].source.set { _ in (keyed(changes), announced) }
@@ -267,7 +263,7 @@ package final class StoreCore: @unchecked Sendable {  // all but the constants i
 
     /// Changes the writable layer for a property by what `body` returns for the stored values, which runs in the turn, or for those that
     /// are shown while the turn can't be had.
-    func set(_ body: () throws -> [Change]) -> PreferenceError? {
+    func set(_ body: () throws -> [StoredChange]) -> PreferenceError? {
         do throws(PreferenceError) { try checkTarget() } catch { return error }
         // The observers are notified once, also if it is tried twice.
         var announced: UInt64?
@@ -281,18 +277,18 @@ package final class StoreCore: @unchecked Sendable {  // all but the constants i
     }
 
     /// Changes the writable layer.
-    func write(_ changes: [Change]) throws {
+    func write(_ changes: [StoredChange]) throws {
         let announced = try announce(changes)
         let changes = keyed(changes)
         try layers[base].source.change(until: deadline) { _ in (changes, announced) }
     }
 
-    nonisolated(nonsending) func write(_ changes: [Change]) async throws {
+    nonisolated(nonsending) func write(_ changes: [StoredChange]) async throws {
         try Source.checkCancellation()
         guard let source = writable?.source else { throw readOnlyError }
         var timeout = source.timeout
         let deadline = timeout.start()
-        if layers.count > 1 { try await prepare(source, until: deadline, isQueued: false) }
+        if layers.count > 1 || hasKeyed { try await prepare(source, until: deadline, isQueued: false) }
         let announced = try announce(changes)
         let changes = keyed(changes)
         try await source.perform(until: deadline) { deadline in
@@ -301,17 +297,18 @@ package final class StoreCore: @unchecked Sendable {  // all but the constants i
     }
 
     /// Opens the sources on a thread of the pool.
-    nonisolated(nonsending) func prepare(_ source: Source, until deadline: Deadline, isQueued: Bool) async throws {
-        if isPrepared.load(ordering: .acquiring) { return }
+    nonisolated(nonsending) func prepare(_ source: Source, until deadline: PreferenceDeadline, isQueued: Bool) async throws {
+        if isPrepared.load(ordering: .acquiring), !hasKeyed { return }
         try await source.perform(until: deadline, isQueued: isQueued) { [self] in
-            if $0.isNow { throw WouldWait() }
-            prepare()
+            if $0.isNow { throw PreferenceDeadline.WouldWait() }
+            prepare(.all)
         }
     }
 
     /// Changes the writable layer by the names that `body` returns, which runs in the turn; see `Source.change`.
-    func change(until deadline: Deadline, _ body: (inout Effects) throws -> [Change]) throws {
+    func change(until deadline: PreferenceDeadline, _ body: (inout Effects) throws -> [StoredChange]) throws {
         try checkTarget()
+        if hasKeyed { try ask(for: .all) }
         try layers[base].source.change(until: deadline) { effects in
             let made = try body(&effects)
             if hasManaged { try checkManaged(made) }
@@ -321,7 +318,7 @@ package final class StoreCore: @unchecked Sendable {  // all but the constants i
         }
     }
 
-    private func checkManaged(_ changes: [Change]) throws(PreferenceError) {
+    private func checkManaged(_ changes: [StoredChange]) throws(PreferenceError) {
         let managed = publishing.withLock { changes.first { isManagedHere($0.name) } }
         guard let managed else { return }
         throw PreferenceError(
@@ -336,164 +333,5 @@ package final class StoreCore: @unchecked Sendable {  // all but the constants i
         let node = claims[name]?.node ?? nodes[name]
         let found = node?.candidates() ?? candidates(name)
         return found.contains { layers[$0.layer].isManaged }
-    }
-
-    // MARK: Observing
-
-    /// Subscribes to some nodes, or to all names; passes the state to `begin` in one step with that, under the publish lock: it must not
-    /// call out. Returns what cancels it.
-    func subscribe(
-        to nodes: [Node]?,
-        at timing: PreferenceTiming,
-        begin: () -> Void = {},
-        _ call: @escaping @Sendable (ChangeBatch) -> Void
-    ) -> @Sendable () -> Void {
-        prepare()
-        if timing == .willSet { Self.willSetCount.wrappingAdd(1, ordering: .relaxed) }
-        let subscription = publishing.withLock {
-            let number = Self.lastNumber.wrappingAdd(1, ordering: .relaxed).newValue
-            let subscription = Subscription(timing, number, after: sequence, nodes ?? [], call)
-            if let nodes {
-                for node in nodes { node.subscriptions.add(subscription) }
-            } else {
-                if storeSubscriptions.isEmpty { addViews() }
-                storeSubscriptions.add(subscription)
-            }
-            begin()
-            return subscription
-        }
-        return { [weak self] in
-            guard !subscription.isCancelled.exchange(true, ordering: .releasing) else { return }
-            if timing == .willSet { Self.willSetCount.wrappingSubtract(1, ordering: .relaxed) }
-            self?.remove(subscription)
-        }
-    }
-
-    private func remove(_ subscription: Subscription) {
-        publishing.withLock {
-            for node in subscription.nodes { node.subscriptions.remove(subscription) }
-            guard subscription.nodes.isEmpty else { return }
-            storeSubscriptions.remove(subscription)
-            if storeSubscriptions.isEmpty { removeViews() }
-        }
-    }
-
-    private func addViews() {
-        for (index, layer) in layers.enumerated() where layer.spelling == nil {
-            let view = Views.View(layer.prefix, self, index)
-            layer.source.views.add(view)
-            views.append(view)
-        }
-    }
-
-    /// Call under the publish lock.
-    func removeViews() {
-        for view in views { layers[view.layer].source.views.remove(view) }
-        views = []
-    }
-
-    /// Calls the observers that are notified before a change; returns the number of the last subscription.
-    private func notifyEarly(_ changes: [Change]) -> UInt64 {
-        let layer = layers[base]
-        let (last, batches) = publishing.withLock {
-            let last = Self.lastNumber.load(ordering: .relaxed)
-            let keys = Dictionary(changes.map { (layer.key($0.name), $0.value) }) { $1 }
-            var touched: [Node] = []
-            var cores: [StoreCore] = []
-            for key in keys.keys {
-                // A transaction may concern several names of one preference.
-                for (node, _) in layer.source.table.entry(key)?.nodes ?? []
-                where !node.isTouched && node.hasEarlyObserver {
-                    node.isTouched = true
-                    touched.append(node)
-                    let (old, new) = (node.candidates(), node.candidates(with: (layer.source, keys)))
-                    guard old != new else { continue }
-                    if node.core.published.isEmpty { cores.append(node.core) }
-                    node.core.published.append(ChangeEntry(node: node, name: node.name, old: old, new: new))
-                }
-            }
-            for node in touched { node.isTouched = false }
-            return (last, cores.map { $0.announcement(upTo: last) })
-        }
-        for (batch, receivers) in batches { receivers.receive(batch) }
-        return last
-    }
-
-    /// Returns what is to be announced of `published`, and to whom.
-    private func announcement(upTo last: UInt64) -> (ChangeBatch, [Subscription]) {
-        let batch = batch(exchange(&published, with: []), announced: last)
-        return (batch, receivers(of: batch) { $0.timing == .willSet && $0.number <= last })
-    }
-
-    private func batch(_ entries: [ChangeEntry], announced: UInt64?) -> ChangeBatch {
-        ChangeBatch(
-            entries: entries,
-            origin: announced == nil ? .external : .local,
-            sequence: sequence,
-            announced: announced ?? 0,
-            depth: (announced == nil ? 0 : preferences_state().pointee.depth) + 1,
-            thread: preferences_thread()
-        )
-    }
-
-    /// Adds a transaction to the queue; call under the publish lock.
-    func enqueue(_ announced: UInt64?) {
-        sequence += 1
-        queue.append(batch(exchange(&published, with: []), announced: announced))
-    }
-
-    /// Returns the subscriptions for which a batch is, in their order, each once; call under the publish lock.
-    private func receivers(of batch: ChangeBatch, _ isIncluded: (Subscription) -> Bool) -> [Subscription] {
-        var found: [Subscription] = []
-        var isSorted = true
-        var hasStoreSubscriptions = false
-        func add(_ subscriptions: Subscriptions) {
-            for case let subscription? in subscriptions.all where isIncluded(subscription) {
-                if subscription.nodes.count > 1, found.contains(where: { $0 === subscription }) { continue }
-                if let last = found.last, last.number > subscription.number { isSorted = false }
-                found.append(subscription)
-            }
-        }
-        for entry in batch.entries {
-            if let node = entry.node { add(node.subscriptions) } else { hasStoreSubscriptions = true }
-        }
-        if hasStoreSubscriptions { add(storeSubscriptions) }
-        return isSorted ? found : found.sorted { $0.number < $1.number }
-    }
-
-    /// Calls the observers of the transactions in the queue, in their order; one thread at a time, which others leave theirs to. After 64 of
-    /// others, a thread of the pool goes on.
-    func deliver(on pool: Pool, goesOn: Bool = false) {
-        var (isFirst, foreign) = (!goesOn, 0)
-        while true {
-            var done: [ChangeBatch] = []
-            let delivered: (batch: ChangeBatch, early: [Subscription], late: [Subscription])? = publishing.withLock {
-                if isFirst, isDelivering { return nil }
-                isFirst = false
-                isDelivering = next < queue.count
-                guard isDelivering else {
-                    // They might have the last references to values of the program.
-                    (done, queue, next) = (queue, [], 0)
-                    return nil
-                }
-                next += 1
-                let batch = queue[next - 1]
-                let late = receivers(of: batch) { $0.timing == .didSet && $0.start < batch.sequence }
-                guard Self.willSetCount.load(ordering: .relaxed) > 0 else { return (batch, [], late) }
-                // Those to be notified before, and weren't, come first.
-                let early = receivers(of: batch) {
-                    $0.timing == .willSet && $0.start < batch.sequence && $0.number > batch.announced
-                }
-                return (batch, early, late)
-            }
-            guard let (batch, early, late) = delivered else { return withExtendedLifetime(done) {} }
-            early.receive(batch)
-            late.receive(batch)
-            if batch.thread != preferences_thread() { foreign += 1 }
-            if foreign >= Self.foreignLimit, pool.start() {
-                let isolation = PreferenceIsolation.current
-                return pool.run { isolation.run { self.deliver(on: pool, goesOn: true) } }
-            }
-        }
     }
 }

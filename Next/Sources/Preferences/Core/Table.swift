@@ -8,6 +8,8 @@ final class Entry: Named, @unchecked Sendable {
     @exclusivity(unchecked) var isTouched = false
     /// The stored value, if the entry's isn't stored yet.
     @exclusivity(unchecked) var kept: Kept?
+    /// Whether the backend was asked for it, if that is asked for single names.
+    @exclusivity(unchecked) var isKnown = false
     /// The nodes, each with the index of this among its entries.
     @exclusivity(unchecked) fileprivate(set) var nodes: [(node: Node, index: Int)] = []
     /// The problems of the value that were reported, each with the handler's number.

@@ -15,7 +15,7 @@ final class TaskQueue: Sendable {
     }
 
     /// Waits for all that came before; returns false if the deadline has passed, or the task is cancelled.
-    nonisolated(nonsending) func enter(until deadline: Deadline, _ pool: Pool) async -> Bool {
+    nonisolated(nonsending) func enter(until deadline: PreferenceDeadline, _ pool: Pool) async -> Bool {
         let waiter: Waiter? = state.withLock { state in
             guard state.isTaken else {
                 state.isTaken = true
@@ -66,17 +66,17 @@ extension Source {
     /// Runs a call of a task: at once if nothing is waited for, else on a thread of the pool while the task is suspended, with its priority,
     /// its task-local values and its cancellation.
     nonisolated(nonsending) func perform<Result: Sendable>(
-        until deadline: Deadline,
+        until deadline: PreferenceDeadline,
         isQueued: Bool = false,
-        _ body: @escaping @Sendable (Deadline) throws -> Result
+        _ body: @escaping @Sendable (PreferenceDeadline) throws -> Result
     ) async throws -> Result {
-        if backend.saysWhenItWaits || !mayWait { do { return try body(.now) } catch is WouldWait {} }
+        if backend.saysWhenItWaits || !mayWait { do { return try body(.now) } catch is PreferenceDeadline.WouldWait {} }
         if !isQueued { try await enterQueue(until: deadline) }
         defer { if !isQueued { tasks.leave() } }
         return try await withTaskExecutorPreference(process.pool) { try await onThread(deadline, body) }
     }
 
-    nonisolated(nonsending) func enterQueue(until deadline: Deadline) async throws {
+    nonisolated(nonsending) func enterQueue(until deadline: PreferenceDeadline) async throws {
         guard await tasks.enter(until: deadline, process.pool) else {
             try Self.checkCancellation()
             throw PreferenceError(
@@ -98,8 +98,8 @@ extension Source {
 
 @concurrent
 private func onThread<Result: Sendable>(
-    _ deadline: Deadline,
-    _ body: @Sendable (Deadline) throws -> Result
+    _ deadline: PreferenceDeadline,
+    _ body: @Sendable (PreferenceDeadline) throws -> Result
 ) async throws -> Result {
     try body(deadline)
 }

@@ -200,7 +200,7 @@ private final class Observer<Value: Sendable>: Sendable {
         case current([Candidate])
     }
 
-    private struct Change: Sendable {
+    private struct StoredChange: Sendable {
         let content: Content
         let origin: PreferenceChangeOrigin
         /// The number of changes that led to this one.
@@ -208,7 +208,7 @@ private final class Observer<Value: Sendable>: Sendable {
     }
 
     private struct State {
-        var waiting = FirstInFirstOut<Change>()
+        var waiting = FirstInFirstOut<StoredChange>()
         /// Whether the body is being called; its caller then continues with the changes that arrive during the call.
         var isCalling = false
         var isHopping = false
@@ -243,7 +243,7 @@ private final class Observer<Value: Sendable>: Sendable {
     var isReady: Bool { mayCallHere && state.withLock { !$0.isCancelled && $0.waiting.first == nil } }
 
     func enqueue(_ content: Content, _ origin: PreferenceChangeOrigin) {
-        let change = Change(content: content, origin: origin)
+        let change = StoredChange(content: content, origin: origin)
         state.withLock { if !$0.isCancelled { $0.waiting.append(change) } }
     }
 
@@ -297,7 +297,7 @@ private final class Observer<Value: Sendable>: Sendable {
         hop()
     }
 
-    private func next() -> Change? {
+    private func next() -> StoredChange? {
         state.withLock { state in
             guard !state.isCalling, let next = state.waiting.popFirst() else { return nil }
             state.isCalling = true

@@ -2,7 +2,7 @@
 
 extension PreferenceDeclaration {
     /// The changes that set a value of a member, or one whose form alone is known; in the turn, so what is stored can't change meanwhile.
-    private func changes(to value: Value, _ form: PropertyListValue?) throws(PreferenceError) -> [Change] {
+    private func changes(to value: Value, _ form: PropertyListValue?) throws(PreferenceError) -> [StoredChange] {
         let stored = own()
         let merged = member == nil ? self.form(of: form, over: stored) : try encode(value, over: stored)
         return store.core.changes(of: node, to: merged)

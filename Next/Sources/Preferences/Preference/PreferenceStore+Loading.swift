@@ -18,9 +18,11 @@ extension PreferenceStore {
     /// - Throws: The first error of a layer that can't be read, also one that is offline, after all other layers were read. A layer that
     ///   was open keeps its values; reads give defaults for another one until a later call succeeds.
     public func load() throws(PreferenceError) {
-        do { for layer in resolved.core.layers { try layer.source.open(until: layer.source.timeout) } } catch {
-            throw PreferenceError(.unavailable, from: error)
+        var failure: (any Error)?
+        for layer in resolved.core.layers where layer.source.mayWait {
+            do { try layer.source.look(until: layer.source.timeout) } catch { failure = failure ?? error }
         }
+        if let failure { throw PreferenceError(.unavailable, from: failure) }
     }
 
     /// Opens the store or catches up, as the blocking form does; the task is suspended while backends with a timeout are called, all of them
@@ -31,9 +33,13 @@ extension PreferenceStore {
     /// - Throws: The errors of the blocking form, and `unavailable` if a backend was not called in time or the task was cancelled
     ///   before.
     public nonisolated(nonsending) func load() async throws(PreferenceError) {
-        for layer in resolved.core.layers where !layer.source.isOpen {
-            try await Self.perform(layer.source) { try layer.source.open(until: $0) }
+        var failure: PreferenceError?
+        for layer in resolved.core.layers where layer.source.mayWait {
+            do throws(PreferenceError) { try await Self.perform(layer.source) { try layer.source.look(until: $0) } } catch {
+                failure = failure ?? error
+            }
         }
+        if let failure { throw failure }
     }
 
     /// Blocks until everything set so far survives a loss of power.
@@ -56,12 +62,15 @@ extension PreferenceStore {
     /// - Throws: `notDurable` if that fails; the values that were set can still be read.
     public nonisolated(nonsending) func flush() async throws(PreferenceError) {
         guard let source = resolved.core.writable?.source else { return }
-        try await Self.perform(source) { try source.flush(until: $0) }
+        try await Self.perform(source) { deadline in
+            if deadline.isNow { throw PreferenceDeadline.WouldWait() }
+            try source.flush(until: deadline)
+        }
     }
 
     private nonisolated(nonsending) static func perform(
         _ source: Source,
-        _ body: @escaping @Sendable (Deadline) throws -> Void
+        _ body: @escaping @Sendable (PreferenceDeadline) throws -> Void
     ) async throws(PreferenceError) {
         var timeout = source.timeout
         let deadline = timeout.start()

@@ -10,12 +10,12 @@ extension PreferenceStore {
     public subscript(name: String) -> PropertyListValue? {
         get {
             let core = resolved.core
-            core.prepare()
+            core.prepare(.name(name))
             return core.publishing.withLock { core.candidates(name).first?.value }
         }
         set {
             let core = resolved.core
-            if let error = core.set([Change(name, newValue)]) { core.report(error.named(name)) }
+            if let error = core.set([StoredChange(name, newValue)]) { core.report(error.named(name)) }
         }
     }
 
@@ -36,7 +36,7 @@ extension PreferenceStore {
     /// All stored values by name.
     public var contents: [String: PropertyListValue] {
         let core = resolved.core
-        core.prepare()
+        core.prepare(.all)
         return core.contents()
     }
 
@@ -46,7 +46,7 @@ extension PreferenceStore {
     ///
     /// - Throws: `managed`, `readOnly`, or the error of the disk; nothing was changed.
     public func write(_ value: PropertyListValue?, for name: String) throws(PreferenceError) {
-        do { try resolved.core.write([Change(name, value)]) } catch {
+        do { try resolved.core.write([StoredChange(name, value)]) } catch {
             throw PreferenceError(.unavailable, from: error).named(name)
         }
     }
@@ -60,7 +60,7 @@ extension PreferenceStore {
         _ value: PropertyListValue?,
         for name: String
     ) async throws(PreferenceError) {
-        do { try await resolved.core.write([Change(name, value)]) } catch {
+        do { try await resolved.core.write([StoredChange(name, value)]) } catch {
             throw PreferenceError(.unavailable, from: error).named(name)
         }
     }
@@ -81,7 +81,7 @@ extension PreferenceStore {
                 return keys
             }
             let names = own.compactMap(layer.name).filter { !PreferenceStore.recordNames.contains($0) }
-            return names.map { Change($0, nil) }
+            return names.map { StoredChange($0, nil) }
         }
         if let error { core.report(error) }
     }

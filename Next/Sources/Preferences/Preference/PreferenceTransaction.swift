@@ -9,6 +9,10 @@ public struct PreferenceTransaction {
     private let core: StoreCore
     /// Whether what is read is noted, to be compared when the changes are stored.
     private let isRecording: Bool
+    /// The names that keyed sources were asked for because an earlier run of the body has read them.
+    private let asked: Set<String>
+    /// Names that keyed sources must be asked for before the body can read them.
+    private(set) var unknown: [String] = []
     /// The values by the store's names.
     private var edits: [String: PropertyListValue?] = [:]
     private(set) var reads: [Read] = []
@@ -32,9 +36,11 @@ public struct PreferenceTransaction {
         }
     }
 
-    init(on core: StoreCore, isRecording: Bool) { (self.core, self.isRecording) = (core, isRecording) }
+    init(on core: StoreCore, isRecording: Bool, asked: Set<String> = []) {
+        (self.core, self.isRecording, self.asked) = (core, isRecording, asked)
+    }
 
-    var changes: [Change] { edits.map { Change($0.key, $0.value) } }
+    var changes: [StoredChange] { edits.map { StoredChange($0.key, $0.value) } }
 
     /// The preference's value, or its default if nothing is stored.
     public subscript<Value>(preference: Preference<Value>) -> Value {
@@ -64,6 +70,7 @@ public struct PreferenceTransaction {
         mutating get {
             let changes = sourceChanges
             let (stored, found) = core.publishing.withLock {
+                noteUnknown([name])
                 let found = core.candidates(name, from: core.readBase, with: changes)
                 return (isRecording ? core.candidates(name, from: core.readBase) : [], found)
             }
@@ -108,11 +115,18 @@ public struct PreferenceTransaction {
     private mutating func candidates(_ node: Node) -> [Candidate] {
         let changes = sourceChanges
         let (stored, found) = core.publishing.withLock {
+            noteUnknown([node.name] + node.formerNames)
             let found = node.candidates(from: core.readBase, with: changes)
             return (isRecording ? node.candidates(from: core.readBase) : [], found)
         }
         if isRecording { reads.append(.preference(node, stored)) }
         return found
+    }
+
+    /// Notes the names that keyed sources weren't asked for.
+    private mutating func noteUnknown(_ names: @autoclosure () -> [String]) {
+        guard core.hasKeyed else { return }
+        unknown += names().filter { core.isUnknown($0) && !asked.contains($0) }
     }
 
     /// Stores a value under a preference's name alone, or removes the value.
@@ -149,28 +163,42 @@ extension StoreCore {
             if !changes.isEmpty { try write(changes) }
             return result
         }
-        var result: Result?
-        try change(until: deadline) { effects in
-            let start = preferences_now()
-            let (made, changes) = try run(body)
-            let seconds = (preferences_now() - start) / 1_000_000_000
-            if seconds > 0 { effects.report(Self.longBody(seconds)) }
-            result = made
-            return changes
+        var asked: Set<String> = []
+        while true {
+            var result: Result?
+            do {
+                try change(until: deadline) { effects in
+                    let start = preferences_now()
+                    let (made, changes) = try run(body, asked)
+                    let seconds = (preferences_now() - start) / 1_000_000_000
+                    if seconds > 0 { effects.report(Self.longBody(seconds)) }
+                    result = made
+                    return changes
+                }
+            } catch let error as UnknownNames {
+                for name in error.names { try ask(for: .name(name)) }
+                asked.formUnion(error.names)
+                continue
+            }
+            guard let result else { fatalError("a backend that didn't throw has run the body") }
+            return result
         }
-        guard let result else { fatalError("a backend that didn't throw has run the body") }
-        return result
     }
 
     private func run<Result>(
-        _ body: (inout PreferenceTransaction) throws -> Result
-    ) throws -> (Result, [Change]) {
+        _ body: (inout PreferenceTransaction) throws -> Result,
+        _ asked: Set<String> = []
+    ) throws -> (Result, [StoredChange]) {
         prepare()
-        var transaction = PreferenceTransaction(on: self, isRecording: false)
+        var transaction = PreferenceTransaction(on: self, isRecording: false, asked: asked)
         let result = try body(&transaction)
+        if !transaction.unknown.isEmpty { throw UnknownNames(names: transaction.unknown) }
         if let failure = transaction.failure { throw failure }
         return (result, transaction.changes)
     }
+
+    /// The body has read names that keyed sources must be asked for first, without the turn.
+    private struct UnknownNames: Error { let names: [String] }
 
     private static func longBody(_ seconds: Int64) -> PreferenceError {
         PreferenceError(
@@ -193,12 +221,20 @@ extension StoreCore {
         try await source.enterQueue(until: deadline)
         defer { source.tasks.leave() }
         try await prepare(source, until: deadline, isQueued: true)
+        var asked: Set<String> = []
         while true {
-            var transaction = PreferenceTransaction(on: self, isRecording: true)
+            if source.mayWait { try await source.perform(until: deadline, isQueued: true) { try source.look(until: $0) } }
+            var transaction = PreferenceTransaction(on: self, isRecording: true, asked: asked)
             let result = try body(&transaction)
-            if let failure = transaction.failure { throw failure }
+            let unknown = transaction.unknown
+            if unknown.isEmpty, let failure = transaction.failure { throw failure }
             let (changes, reads) = (transaction.changes, transaction.reads)
             let isDone = try await source.perform(until: deadline, isQueued: true) { [self] deadline in
+                if !unknown.isEmpty {
+                    if deadline.isNow { throw PreferenceDeadline.WouldWait() }
+                    for name in unknown { try ask(for: .name(name)) }
+                    return false
+                }
                 do {
                     try change(until: deadline) { _ in
                         guard reads.allSatisfy({ $0.isUnchanged(in: self) }) else { throw Conflict() }
@@ -208,6 +244,7 @@ extension StoreCore {
                 } catch is Conflict { return false }
             }
             if isDone { return result }
+            asked.formUnion(unknown)
             try Source.checkCancellation()
             guard deadline.rest != 0 else { throw Self.conflict(source) }
         }
@@ -226,7 +263,7 @@ extension StoreCore {
     }
 
     /// Changes the writable layer by what `body` returns for the stored values; the task is suspended when that has to wait.
-    nonisolated(nonsending) func change(_ body: @escaping @Sendable () throws -> [Change]) async throws {
+    nonisolated(nonsending) func change(_ body: @escaping @Sendable () throws -> [StoredChange]) async throws {
         try Source.checkCancellation()
         guard let source = writable?.source else { throw readOnlyError }
         var timeout = source.timeout

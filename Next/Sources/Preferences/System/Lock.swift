@@ -45,7 +45,7 @@ package struct LockWord: ~Copyable, Sendable {
     /// Waits for a few microseconds, then sleeps; returns false if the deadline has passed.
     ///
     /// The pauses grow, so that the thread that has the lock uses it many times before another processor asks for its cache line again.
-    borrowing func lockSlowly(until deadline: Deadline) -> Bool {
+    borrowing func lockSlowly(until deadline: PreferenceDeadline) -> Bool {
         guard !deadline.isNow else { return tryLock() }
         var pauses = 64
         while pauses < 512 {

@@ -16,7 +16,7 @@ final class Turn: Sendable {
     }
 
     /// Takes the turn; returns false if the deadline has passed, or at once if the thread has it already.
-    func enter(until deadline: Deadline) -> Bool {
+    func enter(until deadline: PreferenceDeadline) -> Bool {
         guard !isMine, word.lockSlowly(until: deadline) else { return false }
         return own()
     }

@@ -17,9 +17,10 @@ struct KeepingTests {
         let place = "a place of a test"
         let mayWait = false
 
-        func load(_ changed: @escaping @Sendable () -> Void) -> Update { .none }
+        func load(host: PreferenceBackendHost) -> [StoredChange] { [] }
+        func catchUp() -> ExternalChanges { .none }
 
-        func change(until deadline: Deadline, _ body: (Update) throws -> [Change]) throws {
+        func change(until deadline: PreferenceDeadline, _ body: (ExternalChanges) throws -> [StoredChange]) throws {
             let changes = try body(.none)
             if changes.isEmpty { return }
             switch answer.load(ordering: .acquiring) {

@@ -1,0 +1,65 @@
+internal import CPreferences
+
+// Places that are asked for single names, as user defaults and keyrings are. Their frameworks may call any code of the program, so they are
+// read without the turn.
+
+extension Source {
+    /// A read that is on its way, and the names that were changed since: what it returns for those doesn't count.
+    final class KeyedRead { var changed: Set<String> = [] }
+
+    /// Notes the names of a change for the reads that are on their way; call under the publish lock.
+    func noteReads(_ changes: [StoredChange]) {
+        for read in reads { for change in changes { read.changed.insert(change.name) } }
+    }
+
+    /// Asks the backend for names, or for those that have changed if they are nil, and shows their values.
+    func read(_ names: [String]?, until deadline: PreferenceDeadline) throws {
+        guard let own else { return }
+        if isForeign { throw misuse }
+        var asked = names ?? publishing.withLock { exchange(&unread, with: []) }
+        var tries = 0
+        do {
+            while true {
+                let read = KeyedRead()
+                publishing.withLock { reads.append(read) }
+                defer { publishing.withLock { reads.removeAll { $0 === read } } }
+                var values = asked.isEmpty ? [] : try own.values(for: asked)
+                if names == nil, tries == 0 { values += try own.values(for: nil) }
+                if values.isEmpty { return }
+                // Until they are shown, they must not get lost.
+                asked = values.map(\.name)
+                asked = try show(values, read, until: deadline)
+                if asked.isEmpty { return }
+                tries += 1
+                if tries == 8 { throw busy }
+            }
+        } catch {
+            publishing.withLock { unread += asked }
+            process.pool.run(after: 10_000_000) { [weak self] in self?.lookLater() }
+            if tries < 8 { throw error }
+        }
+    }
+
+    /// Shows what a read has returned, and returns the names that were changed meanwhile.
+    private func show(
+        _ values: [StoredChange],
+        _ read: KeyedRead,
+        until deadline: PreferenceDeadline
+    ) throws -> [String] {
+        func show(_ effects: inout Effects) -> [String] {
+            publishing.withLock {
+                let valid = values.filter { !read.changed.contains($0.name) }
+                for change in valid { table.entry(adding: change.name).isKnown = true }
+                noteReads(valid)
+                publishSeveral(unmasked(valid, 0), nil, &effects)
+                for change in valid { if let entry = table.entry(change.name) { table.dropUnused(entry) } }
+                return values.filter { read.changed.contains($0.name) }.map(\.name)
+            }
+        }
+        guard turn.isMine else { return try inTurn(until: deadline) { effects, _ in show(&effects) } }
+        // A body reads a preference that was declared in it.
+        var effects = Effects()
+        defer { effects.run(self, preferences_state()) }
+        return show(&effects)
+    }
+}
