@@ -39,7 +39,8 @@ extension Date: PreferenceValue {
 }
 
 extension URL: PreferenceValue {
-    /// Creates a URL from its absolute string, including query and fragment; an invalid string is not percent-encoded.
+    /// Creates a URL from its absolute string, including query and fragment, or from a relative one and the base; an invalid string is not
+    /// percent-encoded.
     ///
     /// Also reads the form that `UserDefaults.set(_:forKey:)` stores for a URL: the absolute path of a file, and on Apple platforms
     /// an archive.
@@ -48,27 +49,41 @@ extension URL: PreferenceValue {
             self = url
             return
         }
-        let text =
-            if case .dictionary(let members) = storedValue, members.count == 1, let relative = members[Self.relativeKey]
-            {
-                try relative.string(as: URL.self)
-            } else {
-                try storedValue.string(as: URL.self)
-            }
-        guard let url = URL(string: text, encodingInvalidCharacters: false) else {
+        guard case .dictionary(let members) = storedValue, let relative = members[Self.relativeKey] else {
+            self = try Self(text: storedValue, of: storedValue)
+            return
+        }
+        let url = try Self(text: relative, of: storedValue)
+        guard let base = members[Self.baseKey] else {
+            self = url
+            return
+        }
+        guard let resolved = URL(string: url.absoluteString, relativeTo: try URL(storedValue: base)) else {
             throw storedValue.mismatch(URL.self)
+        }
+        self = resolved
+    }
+
+    private init(text: PropertyListValue, of stored: PropertyListValue) throws {
+        guard let url = URL(string: try text.string(as: URL.self), encodingInvalidCharacters: false) else {
+            throw stored.mismatch(URL.self)
         }
         self = url
     }
 
-    /// Returns the absolute string, resolved against the URL's base; in a dictionary if the string looks like a path.
+    /// Returns the absolute string; in a dictionary if the string looks like a path, and of a URL with a base the relative string and the
+    /// base.
     public func storedValue() -> PropertyListValue? {
+        if let baseURL, let base = baseURL.storedValue() {
+            return [Self.relativeKey: .string(relativeString), Self.baseKey: base]
+        }
         let text = absoluteString
         return text.hasPrefix("/") || text.hasPrefix("~") ? [Self.relativeKey: .string(text)] : .string(text)
     }
 
-    /// The key of the string in the dictionary of the URL's own `encode(to:)`.
+    // The keys of the dictionary of the URL's own `encode(to:)`.
     private static var relativeKey: String { "relative" }
+    private static var baseKey: String { "base" }
 }
 
 extension UUID: PreferenceValue {
@@ -198,7 +213,7 @@ extension Decimal: PreferenceValue {
 
 extension Duration: PreferenceValue {
     /// Creates a duration from its seconds, as decimal text with up to 18 digits after the point, an integer or a real; from such text
-    /// with a unit, `ns`, `us`, `ms`, `s`, `min` or `h`, as in `10s`; or from the array of two halves to which `Codable` encodes a
+    /// with a unit, `ns`, `us`, `ms`, `s`, `m`, `min` or `h`, as in `10s`; or from the array of two halves to which `Codable` encodes a
     /// duration.
     public init(storedValue: PropertyListValue) throws {
         let duration: Duration? =
@@ -248,7 +263,7 @@ extension Duration: PreferenceValue {
             case "us", "µs", "μs": 1_000_000_000_000
             case "ms": 1_000_000_000_000_000
             case "s", "sec", "second", "seconds": .attosecondsPerSecond
-            case "min", "minute", "minutes": 60 * .attosecondsPerSecond
+            case "m", "min", "minute", "minutes": 60 * .attosecondsPerSecond
             case "h", "hour", "hours": 3600 * .attosecondsPerSecond
             default: nil
             }

@@ -79,8 +79,11 @@ extension Float: PreferenceValue {
         guard isFinite || !real.isFinite else { throw storedValue.mismatch(Float.self) }
     }
 
-    /// Returns a real.
-    public func storedValue() -> PropertyListValue? { .real(Double(self)) }
+    /// Returns the real of the shortest decimal text: 0.1 for a `Float` of 0.1.
+    public func storedValue() -> PropertyListValue? {
+        let short = Double(description) ?? Double(self)
+        return .real(Float(short) == self ? short : Double(self))
+    }
 }
 
 extension String: PreferenceValue {

@@ -74,19 +74,25 @@ extension PropertyListValue {
     }
 
     /// Returns how values of a type are written by hand, if that can't be guessed.
-    package static func form(of type: Any.Type) -> String? { forms[ObjectIdentifier(type)] }
+    package static func form(of type: Any.Type) -> String? {
+        if let form = forms[ObjectIdentifier(type)] { return form }
+        if type is any StoredAsDictionary.Type { return #"{"name":…}"# }
+        guard let list = type as? any StoredAsArray.Type else { return nil }
+        return list.elementType is any Numeric.Type ? "[1,2]" : #"["a","b"]"#
+    }
 
     /// Returns the error of a value that can't be decoded as `type`; it shows the form of a type that has one of its own.
     func mismatch(_ type: Any.Type) -> PreferenceError {
-        let form = Self.forms[ObjectIdentifier(type)].map { "; write \($0)" } ?? ""
+        let form = Self.form(of: type).map { "; write \($0)" } ?? ""
         return PreferenceError(.unreadable, "expected \(type), found \(summary)" + form)
     }
 
     /// The forms of values that are written by hand, of types for which they can't be guessed.
     private static let forms: [ObjectIdentifier: String] = [
+        ObjectIdentifier(Bool.self): "true or false",
         ObjectIdentifier(Date.self): "\"2026-11-25T09:30:00Z\"",
         ObjectIdentifier(Data.self): "Base64 text",
-        ObjectIdentifier(Duration.self): "seconds or \"10s\"",
+        ObjectIdentifier(Duration.self): "seconds, \"10s\" or \"5m\"",
         ObjectIdentifier(UUID.self): "\"01234567-89AB-CDEF-0123-456789ABCDEF\"",
         ObjectIdentifier(TimeZone.self): "\"Europe/Berlin\" or \"GMT+0130\"",
     ]
@@ -98,12 +104,12 @@ extension PropertyListValue {
         return UInt64(text).map { .unsigned($0) }
     }
 
-    /// The boolean of a string that `UserDefaults.bool(forKey:)` documents as one, in uppercase or lowercase.
-    var booleanInText: Bool? {
+    /// The boolean of a string that a person writes for one, in uppercase or lowercase.
+    package var booleanInText: Bool? {
         guard case .string(let text) = self else { return nil }
         switch text.lowercased() {
-        case "yes", "true", "1": return true
-        case "no", "false", "0": return false
+        case "true", "yes", "on", "1": return true
+        case "false", "no", "off", "0": return false
         default: return nil
         }
     }
@@ -112,7 +118,7 @@ extension PropertyListValue {
 extension String {
     /// Whether the text was probably meant as a boolean, although it may be none.
     var isLikeBoolean: Bool {
-        let words = ["y", "n", "t", "f", "on", "off", "enable", "disable", "enabled", "disabled"]
+        let words = ["y", "n", "t", "f", "enable", "disable", "enabled", "disabled"]
         return PropertyListValue.string(self).booleanInText != nil || words.contains(lowercased())
     }
 }

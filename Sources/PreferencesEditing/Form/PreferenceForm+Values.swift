@@ -163,11 +163,8 @@ extension PropertyListValue {
     }
 
     fileprivate init?(switchIn text: String) {
-        switch text.filter({ !$0.isWhitespace }).lowercased() {
-        case "true", "yes", "on", "1": self = true
-        case "false", "no", "off", "0": self = false
-        default: return nil
-        }
+        guard let value = PropertyListValue.string(text.filter { !$0.isWhitespace }).booleanInText else { return nil }
+        self = .boolean(value)
     }
 
     fileprivate init?(numberIn text: String) {

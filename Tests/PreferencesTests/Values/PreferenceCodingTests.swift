@@ -129,11 +129,11 @@ struct PreferenceCodingTests {
     @Test(
         arguments: [
             ("YES", true), ("yes", true), ("True", true), ("1", true), ("NO", false), ("no", false), ("FALSE", false),
-            ("0", false), ("y", nil), ("N", nil), ("t", nil), ("on", nil), ("off", nil), ("2", nil), ("01", nil),
+            ("0", false), ("on", true), ("Off", false), ("y", nil), ("N", nil), ("t", nil), ("2", nil), ("01", nil),
             ("1.0", nil), (" YES", nil), ("yes ", nil), ("yesx", nil), ("", nil),
         ] as [(String, Bool?)]
     )
-    func textOfABooleanReadsAsInUserDefaults(_ text: String, _ value: Bool?) throws {
+    func textOfABooleanIsReadInEachForm(_ text: String, _ value: Bool?) throws {
         let stored = PropertyListValue.string(text)
         func check<Value: Equatable>(_ coding: PreferenceCoding<Value>, _ stored: PropertyListValue, _ value: Value?)
             throws

@@ -74,6 +74,13 @@ struct PreferenceValueTests {
             try roundTripBoth(url)
             same(url.storedValue(), .string(text))
         }
+        let base = try #require(URL(string: "https://example.com/docs/"))
+        try roundTripBoth(try #require(URL(string: "help?topic=1", relativeTo: base)))
+        try roundTripBoth(try #require(URL(string: "a", relativeTo: URL(string: "b/", relativeTo: base))))
+        for value in [Float(0.1), .leastNonzeroMagnitude, .greatestFiniteMagnitude, 16_777_216, -.infinity] {
+            try roundTripBoth(value)
+        }
+        same(Float(0.1).storedValue(), 0.1)
         try roundTripBoth(UUID())
         for text in ["0", "-12.340", "1e127", "1e-127", "99999999999999999999999999999999999999"] {
             try roundTripBoth(try #require(Decimal(string: text)))
@@ -271,9 +278,13 @@ struct PreferenceValueTests {
         try check(Date.self, dates, "\"2026-")
         try check(Data.self, ["AQ=", "a b", true], "Base64")
         let durations: [PropertyListValue] = [
-            "10m", "10 d", "s", "1e3s", "10s ", "0.0000000001ns", "99999999999999999999h", true,
+            "10 d", "s", "1e3s", "10s ", "0.0000000001ns", "99999999999999999999h", true,
         ]
-        try check(Duration.self, durations, "seconds or \"10s\"")
+        try check(Bool.self, ["true", 2], "true or false")
+        try check([String].self, ["a,b"], #"["a","b"]"#)
+        try check(Set<Int>.self, ["1"], "[1,2]")
+        try check([String: Int].self, ["a=1"], #"{"name":…}"#)
+        try check(Duration.self, durations, "seconds, \"10s\" or \"5m\"")
     }
 
     @Test

@@ -269,7 +269,7 @@ struct ArgumentsTests {
         same(message("--choice", "c"), "'c' isn't a value of --choice: String, one of a, b")
         same(message("--theme", "c"), "'c' isn't a value of --theme: Theme, one of light, dark")
         same(message("--small", "256"), "'256' isn't a value of --small: UInt8")
-        same(message("--wait", "x"), #"'x' isn't a value of --wait: Duration, seconds or "10s""#)
+        same(message("--wait", "x"), #"'x' isn't a value of --wait: Duration, seconds, "10s" or "5m""#)
         same(message("--numbers", "1", "--numbers", "x"), "'x' isn't a value of --numbers: Int")
         same(message("--weights", "a=x"), "'a=x' isn't a value of --weights: key=Double")
         same(message("--weights", "a"), "'a' isn't a value of --weights: key=Double")
