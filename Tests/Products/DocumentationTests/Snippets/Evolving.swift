@@ -52,6 +52,22 @@ struct Size: Codable {
 }
 // end
 
+private enum Renamed {
+    // snippet: evolving case
+    enum Theme: String, Codable, CodingKeyRepresentable {
+        case light, midnight
+
+        init?(rawValue: String) {
+            switch rawValue {
+            case "light": self = .light
+            case "midnight", "dark": self = .midnight  // version 1 wrote "dark"
+            default: return nil
+            }
+        }
+    }
+    // end
+}
+
 private enum FirstMode: String, Codable { case plain, wide }
 private enum SecondMode: String, Codable { case plain, wide, tall }
 
@@ -139,6 +155,24 @@ struct EvolvingGuideTests {
         same(size.value.width, 5)
         size.value.width = 6
         #expect(store["size"] == ["width": 6] && size.value.width == 6)
+    }
+
+    @Test
+    func renamedCase() {
+        typealias Theme = Renamed.Theme
+        struct Themes: Codable, Equatable { var main = Theme.light }
+        store["theme"] = "dark"
+        same(Preference("theme", default: Theme.light, in: store).value, .midnight)
+        store["list"] = ["dark", "light"]
+        let list = Preference("list", default: [Theme](), in: store)
+        same(list.value, [.midnight, .light])
+        same(Preference("list", default: Set<Theme>(), in: store).value, [.midnight, .light])
+        list.value.append(.light)
+        same(Preference("list", default: [Theme](), in: store).value, [.midnight, .light, .light])
+        store["keys"] = ["dark": 1]
+        same(Preference("keys", default: [Theme: Int](), in: store).value, [.midnight: 1])
+        store["member"] = ["main": "dark"]
+        same(Preference("member", default: Themes(), in: store).value, Themes(main: .midnight))
     }
 
     @Test
