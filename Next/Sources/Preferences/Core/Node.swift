@@ -209,6 +209,11 @@ extension StoreCore {
         return (node, cell)
     }
 
+    /// Returns the former names that a preference is read under.
+    package func declaredFormerNames(of name: String) -> [String] {
+        publishing.withLock { nodes[name]?.formerNames ?? [] }
+    }
+
     func leave(_ cell: PreferenceCell) { publishing.withLock { cell.users -= 1 } }
 
     private func findNode(_ name: String) -> Node {
