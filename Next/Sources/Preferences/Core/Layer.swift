@@ -18,8 +18,8 @@ package struct Layer: Sendable {
     package var spelling: (@Sendable (String) -> String)?
     /// The store that this layer was taken from, retained for its issue handler.
     package var owner: (any AnyObject & Sendable)?
-
-    package init(source: Source) { self.source = source }
+    /// The names whose texts are the words behind their options, which may also be arguments for the program.
+    var words: Set<String> = []
 
     /// Returns the name under which the source has a preference.
     package func key(_ name: String) -> String {
@@ -33,6 +33,9 @@ package struct Layer: Sendable {
         guard !prefix.isEmpty else { return key }
         return key.hasPrefix(prefix) && key.utf8.count > prefix.utf8.count ? String(key.dropFirst(prefix.count)) : nil
     }
+
+    /// Whether the text of a preference is the word behind its option.
+    func isWord(_ name: String) -> Bool { !words.isEmpty && words.contains(key(name)) }
 
     /// Returns where a value was written, for messages: the option, the variable, or the name as the source spells it; nil if that is the
     /// preference's.
@@ -55,6 +58,10 @@ package struct Layer: Sendable {
         (layer.name, layer.isReadOnly) = (name, true)
         return layer
     }
+}
+
+extension Layer {
+    package init(source: Source) { self.init(source: source, name: "store") }
 }
 
 /// A stored value that a name may be read as.

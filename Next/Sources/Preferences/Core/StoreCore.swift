@@ -218,8 +218,8 @@ package final class StoreCore: @unchecked Sendable {  // all but the constants i
                 "observers kept setting the values that they observe; nothing was changed. Set only what differs"
             )
         }
-        // The one that is changed is opened with its own deadline.
-        if layers.count > 1 { prepare() }
+        // One that isn't open yet is opened with the deadline of the change.
+        if !isPrepared.load(ordering: .acquiring), layers.count > 1 || layers[0].source.isOpen { prepareSources() }
     }
 
     var readOnlyError: PreferenceError {
