@@ -20,14 +20,15 @@ let package = Package(
         .target(name: "PreferencesSchema", dependencies: ["Preferences"], swiftSettings: settings),
         .target(name: "PreferencesEditing", dependencies: ["Preferences", "PreferencesSchema"], swiftSettings: settings),
         .target(name: "PreferencesValidation", dependencies: ["Preferences"], swiftSettings: settings),
+        .target(name: "PreferencesTesting", dependencies: ["Preferences"], swiftSettings: settings),
         .target(name: "FileTestSupport", swiftSettings: settings),
         .target(name: "DurableFile", dependencies: ["Preferences"], swiftSettings: settings),
         .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: settings),
         .testTarget(
             name: "PreferencesTests",
             dependencies: [
-                "Preferences", "PreferencesSchema", "PreferencesEditing", "PreferencesValidation", "DurableFile",
-                "FileTestSupport", "TestSupport",
+                "Preferences", "PreferencesSchema", "PreferencesEditing", "PreferencesValidation", "PreferencesTesting",
+                "DurableFile", "FileTestSupport", "TestSupport",
             ],
             swiftSettings: settings
         ),

@@ -1,6 +1,6 @@
 /// One level of a store's order of precedence: a source, and how its values are interpreted there.
 package struct Layer: Sendable {
-    package let source: Source
+    package internal(set) var source: Source
     /// The layer's name in `Preference.source`.
     package var name = "store"
     var isReadOnly = false
@@ -14,6 +14,8 @@ package struct Layer: Sendable {
     var optionPrefix = ""
     /// The prefix of the source's names that the layer shows. It isn't part of the preferences' names.
     package var prefix = ""
+    /// The number of characters at the beginning of the prefix that messages don't show.
+    var hiddenCount = 0
     /// Converts a preference's name to the layer's spelling if that differs, as in environment variables; such names are not listed.
     package var spelling: (@Sendable (String) -> String)?
     /// The store that this layer was taken from, retained for its issue handler.
@@ -41,7 +43,24 @@ package struct Layer: Sendable {
     /// preference's.
     func origin(of name: String) -> String? {
         if isText { return optionPrefix + key(name) }
-        return prefix.isEmpty && spelling == nil ? nil : key(name)
+        let shown = String(key(name).dropFirst(hiddenCount))
+        return shown == name ? nil : shown
+    }
+
+    /// Returns the layer of a source whose names are those of the preferences.
+    package func replaced(by source: Source) -> Layer {
+        var layer = Layer(source: source)
+        (layer.name, layer.isSecret) = (name, isSecret)
+        return layer
+    }
+
+    /// Returns the layer of a copy of the source's values, whose names have another beginning there.
+    package func copied(in source: Source, under beginning: String) -> Layer {
+        var layer = self
+        layer.source = source
+        layer.prefix = beginning + prefix
+        layer.hiddenCount += beginning.count
+        return layer
     }
 
     /// Returns the layer of a scope, whose prefix follows this layer's.

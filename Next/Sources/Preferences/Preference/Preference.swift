@@ -25,14 +25,15 @@ public struct Preference<Value: Sendable>: Sendable {
         _ makeDefault: @escaping @Sendable () -> Value
     ) {
         precondition(!name.isEmpty, "A preference needs a name that is not empty.")
+        let used = store.map(GroupBinding.store(for:)) ?? GroupBinding.store
         declaration = PreferenceDeclaration(
             name: name,
-            in: store ?? GroupBinding.store,
+            in: used,
             coding: coding,
             options: options.isEmpty ? nil : Self.combined(options),
             default: makeDefault
         )
-        if store == nil { GroupBinding.record(declaration, name: name) }
+        if used !== store { GroupBinding.record(declaration, name: name) }
     }
 
     // Out of line, because it looks up the type of an option, which takes 300 instructions.

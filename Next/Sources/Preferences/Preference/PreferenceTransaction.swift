@@ -28,10 +28,10 @@ public struct PreferenceTransaction {
         func isUnchanged(in core: StoreCore) -> Bool {
             switch self {
             case .preference(let node, let found):
-                core.publishing.withLock { node.candidates(from: core.readBase) } == found
+                core.publishing.withLock { core.newest(node) } == found
             case .name(let name, let found):
-                core.publishing.withLock { core.candidates(name, from: core.readBase) } == found
-            case .all(let contents): core.contents(from: core.readBase) == contents
+                core.publishing.withLock { core.newest(name) } == found
+            case .all(let contents): core.newestContents(from: core.readBase) == contents
             }
         }
     }
@@ -97,8 +97,8 @@ public struct PreferenceTransaction {
 
     /// Returns the values of some layers that would be listed if the transaction ended here.
     mutating func contents(from base: Int, to end: Int = .max) -> [String: PropertyListValue] {
-        if isRecording { reads.append(.all(core.contents(from: core.readBase))) }
-        return core.contents(from: base, to: end, with: sourceChanges)
+        if isRecording { reads.append(.all(core.newestContents(from: core.readBase))) }
+        return core.newestContents(from: base, to: end, with: sourceChanges)
     }
 
     private var sourceChanges: StoreCore.SourceChanges? {
@@ -112,8 +112,8 @@ public struct PreferenceTransaction {
         let changes = sourceChanges
         let (stored, found) = core.publishing.withLock {
             noteUnknown([node.name] + node.formerNames)
-            let found = node.candidates(from: core.readBase, with: changes)
-            return (isRecording ? node.candidates(from: core.readBase) : [], found)
+            let found = core.newest(node, with: changes)
+            return (isRecording ? core.newest(node) : [], found)
         }
         if isRecording { reads.append(.preference(node, stored)) }
         return found
@@ -124,8 +124,8 @@ public struct PreferenceTransaction {
         let changes = sourceChanges
         let (stored, found) = core.publishing.withLock {
             noteUnknown([name])
-            let found = core.candidates(name, from: core.readBase, with: changes)
-            return (isRecording ? core.candidates(name, from: core.readBase) : [], found)
+            let found = core.newest(name, with: changes)
+            return (isRecording ? core.newest(name) : [], found)
         }
         if isRecording { reads.append(.name(name, stored)) }
         return found
@@ -284,6 +284,15 @@ extension StoreCore {
         try await source.perform(until: deadline) { [self] deadline in
             try change(until: deadline) { _ in try body() }
         }
+    }
+
+    /// Returns the listed values that an update reads.
+    func newestContents(
+        from base: Int,
+        to end: Int = .max,
+        with changes: SourceChanges? = nil
+    ) -> [String: PropertyListValue] {
+        contents(from: base, to: end, with: publishing.withLock { unshown(under: changes) })
     }
 
     /// Returns the listed values of the layers from an index on, up to another one, by the store's names.
