@@ -280,8 +280,9 @@ struct DraftTests {
         store.issueHandler = { _ in }
         let draft = store.draft()
         #expect(Player(in: draft.store).volume == 1 && draft.store.isWritable)
-        backend.failNext(.refresh)
+        backend.failNext(.refresh, count: .max)
         backend.changeOutside(["volume": 2])
+        backend.failNext(.refresh, count: 0)
         try draft.store.load()
         same(Player(in: draft.store).volume, 2)
         #expect(!PreferenceStore.inMemory().readOnly().draft().store.isWritable)

@@ -7,7 +7,7 @@ package struct Layer: Sendable {
     /// Whether the user can't override the layer's values.
     var isManaged = false
     /// Whether values are text written by a person for a declared type, as in a command-line argument.
-    var isText = false
+    package var isText = false
     /// Whether all of the layer's values are secrets, also in stores that have other layers.
     var isSecret = false
     /// The text before a name in the place where its value is written, such as `--`.

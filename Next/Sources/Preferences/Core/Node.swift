@@ -4,7 +4,7 @@ internal import Synchronization
 @usableFromInline
 package final class Node: Named, @unchecked Sendable {
     /// The store, which has the node until it is released.
-    unowned(unsafe) let core: StoreCore
+    package unowned(unsafe) let core: StoreCore
     package let signal = PreferenceSignal()
     /// The former names in use, the first one first.
     @exclusivity(unchecked) fileprivate(set) var formerNames: [String] = []

@@ -89,6 +89,7 @@ extension Source {
     /// Stores what is kept, and has all that was stored survive a loss of power.
     func flush(until deadline: PreferenceDeadline) throws {
         try storeAll(until: deadline)
+        for source in own?.below ?? [] { try source.flush(until: deadline) }
         if mayWait { try backend.sync() }
     }
 

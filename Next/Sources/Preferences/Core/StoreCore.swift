@@ -65,7 +65,10 @@ package final class StoreCore: @unchecked Sendable {  // all but the constants i
         isPlain = layers.count == 1 && layers[0].prefix.isEmpty && layers[0].spelling == nil
         hasManaged = layers.contains(where: \.isManaged)
         hasKeyed = layers.contains(where: \.source.isKeyed)
-        for layer in layers where layer.source.issues !== issues { layer.source.add(issues) }
+        for (index, layer) in layers.enumerated() where layer.source.issues !== issues {
+            // A source may be several layers.
+            if !layers[..<index].contains(where: { $0.source === layer.source }) { layer.source.add(issues) }
+        }
         if layers.allSatisfy(\.source.isOpen) { isPrepared.store(true, ordering: .relaxed) }
     }
 

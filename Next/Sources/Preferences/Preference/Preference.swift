@@ -104,7 +104,8 @@ extension Preference {
     /// Whether the store itself, or the writable layer of a layered store, has a value, readable or not. Registers with Observation.
     public var isSet: Bool {
         let declaration = declaration.resolved
-        return declaration.registered().contains(where: declaration.isOwn)
+        _ = declaration.registered()
+        return declaration.own().contains(where: declaration.isOwn)
     }
 
     /// The stored form of the value, or `nil` if nothing is stored; if no stored value can be used, the strongest layer's. Registers with

@@ -10,16 +10,17 @@ extension PreferenceGroup {
     ///     for problem in player.problems { print(problem) }
     ///
     /// A problem is a value that can't be decoded or breaks a rule, a member of a value that is replaced by the default's, an element
-    /// that is left out, a `.required` preference without a value, a layer that can't be read and might have a value that would be used, a
-    /// former name that is another preference's in another store over the same place, an argument that no preference of the group has, and
-    /// a variable or a name in a settings file or a drop-in that is nearly that of one. Each error has the layer, the place (file and line,
-    /// variable, argument) and what is accepted. A member that isn't stored isn't a problem, nor is a value below the one that is used.
+    /// that is left out, a `.required` preference without a value, a layer that can't be read and might have a value that would be used, what
+    /// keeps a validated store from showing a newer state, a former name that is another preference's in another store over the same place,
+    /// an argument that no preference of the group has, and a variable or a name in a settings file or a drop-in that is nearly that of one.
+    /// Each error has the layer, the place (file and line, variable, argument) and what is accepted. A member that isn't stored isn't a
+    /// problem, nor is a value below the one that is used.
     ///
     /// Opens the stores of the group if necessary, as a read does; for a store on a network call `load()` before. The problems are those
     /// of one moment for each store, in the order of declaration. Nothing is reported or changed.
     public var problems: [PreferenceError] {
         let declared = DeclaredPreferences.all(in: self)
-        return declared.problems() + declared.takenFormerNames + declared.unknownNames
+        return declared.problems() + declared.problemsOfPlaces + declared.takenFormerNames + declared.unknownNames
     }
 
     /// Throws the `problems` if there are any: for a program that must not start with a wrong configuration.
@@ -81,6 +82,14 @@ extension [any DeclaredPreference] {
         return zip(self, nodes).flatMap { preference, node in
             preference.problems(with: candidates[ObjectIdentifier(node)] ?? [], outcome)
         }.withoutEqualTexts
+    }
+}
+
+extension [any DeclaredPreference] {
+    /// Why validated stores show an old state.
+    fileprivate var problemsOfPlaces: [PreferenceError] {
+        flatMap { $0.store.resolved.core.layers }.compactMap(\.source.own).filter { !$0.below.isEmpty }
+            .flatMap(\.problems).withoutEqualTexts
     }
 }
 

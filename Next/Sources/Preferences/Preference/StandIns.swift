@@ -40,6 +40,7 @@ package final class StandIns: Sendable {
         }
         if let known = known.withLock({ $0[ObjectIdentifier(store)]?.standIn }) { return known }
         let made = make(store, StandIns(among: self))
+        if made === store { return store }
         return known.withLock { known in
             if let known = known[ObjectIdentifier(store)]?.standIn { return known }
             known[ObjectIdentifier(store)] = Known(original: store, standIn: made, kept: made)
