@@ -17,12 +17,19 @@ let package = Package(
     targets: [
         .target(name: "CPreferences"),
         .target(name: "Preferences", dependencies: ["CPreferences"], swiftSettings: settings),
+        .target(name: "PreferencesSchema", dependencies: ["Preferences"], swiftSettings: settings),
+        .target(name: "PreferencesEditing", dependencies: ["Preferences", "PreferencesSchema"], swiftSettings: settings),
+        .target(name: "PreferencesValidation", dependencies: ["Preferences"], swiftSettings: settings),
+        .target(name: "PreferencesTesting", dependencies: ["Preferences"], swiftSettings: settings),
         .target(name: "FileTestSupport", swiftSettings: settings),
         .target(name: "DurableFile", dependencies: ["Preferences"], swiftSettings: settings),
         .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: settings),
         .testTarget(
             name: "PreferencesTests",
-            dependencies: ["Preferences", "DurableFile", "FileTestSupport", "TestSupport"],
+            dependencies: [
+                "Preferences", "PreferencesSchema", "PreferencesEditing", "PreferencesValidation", "PreferencesTesting",
+                "DurableFile", "FileTestSupport", "TestSupport",
+            ],
             swiftSettings: settings
         ),
         .executableTarget(name: "laws", dependencies: ["Preferences", "FileTestSupport"], swiftSettings: settings),

@@ -144,7 +144,7 @@ struct JSONLineRoundTripTests {
     }
 
     private func jq(_ arguments: String..., input: Data) throws -> [UInt8] {
-        let process = Process()
+        let process = Foundation.Process()
         process.executableURL = URL(fileURLWithPath: "/usr/bin/jq")
         process.arguments = arguments
         let (input, data, output) = (Pipe(), input, Pipe())

@@ -171,7 +171,7 @@ struct SharedSourceTests {
             }
         }
         same(wrong.value, 0)
-        same(user.core.layers.layers[0].source.cores.count, 1)
+        same(user.storeCount, 1)
         withExtendedLifetime(observation) {}
     }
 
@@ -186,7 +186,7 @@ struct SharedSourceTests {
         }
         user["count"] = 1
         user["count"] = 2
-        same(user.core.layers.layers[0].source.cores.count, 1)
+        same(user.storeCount, 1)
         withExtendedLifetime(observation) {}
     }
 
@@ -197,6 +197,6 @@ struct SharedSourceTests {
         for _ in 0..<100 {
             PreferenceStore.withIsolatedStores { _ = layered["isolation.count"] }
         }
-        #expect(own.core.layers.layers[0].source.cores.count <= 2)
+        #expect(own.storeCount <= 2)
     }
 }

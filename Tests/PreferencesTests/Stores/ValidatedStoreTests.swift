@@ -1,6 +1,5 @@
 import DurableFile
 import FileTestSupport
-import Foundation
 import PreferencesEditing
 import PreferencesTesting
 import PreferencesValidation
@@ -12,37 +11,33 @@ import Testing
 struct ValidatedStoreTests {
     typealias Service = ServicePreferences
 
-    private static let valid: [String: PropertyListValue] = ["host": "a", "port": 90]
+    static let valid: [String: PropertyListValue] = ["host": "a", "port": 90]
 
     /// A layer whose values change while the program runs.
-    enum Place: CaseIterable { case file, network, managed, system, memory }
+    enum Place: CaseIterable { case network, managed, system, memory }
 
     /// A store with one layer of the kind, and what changes it from outside.
-    private struct Fixture {
+    struct Fixture {
         let store: PreferenceStore
         let change: (String, PropertyListValue) throws -> Void
-        let folder: TemporaryFolder
+
+        init(_ store: PreferenceStore, _ change: @escaping (String, PropertyListValue) throws -> Void) {
+            (self.store, self.change) = (store, change)
+        }
 
         init(_ place: Place) throws {
-            let folder = try TemporaryFolder()
-            self.folder = folder
             let backend = FaultInjectingBackend(valid)
             let outside: (String, PropertyListValue) -> Void = { backend.changeOutside([$0: $1]) }
             switch place {
-            case .file:
-                try folder.write("{\"host\":\"a\",\"port\":90}\n", to: "preferences.jsonl")
-                store = try .file(at: URL(filePath: folder.path("preferences.jsonl")))
-                change = { try folder.append("{\"\($0)\":\($1)}\n", to: "preferences.jsonl") }
             case .memory:
                 let memory = PreferenceStore.inMemory(valid)
-                (store, change) = (memory, { memory[$0] = $1 })
-            case .network: (store, change) = (PreferenceStore(backend: backend), outside)
+                self.init(memory) { memory[$0] = $1 }
+            case .network: self.init(PreferenceStore(backend: backend), outside)
             case .managed:
-                store = .layered([.inMemory(), PreferenceStore(backend: backend, isManaged: true)])
-                change = outside
+                self.init(.layered([.inMemory(), PreferenceStore(backend: backend, isManaged: true)]), outside)
             case .system:
-                store = .layered([.inMemory(), PreferenceStore(backend: backend, name: "system", isReadOnly: true)])
-                change = outside
+                let system = PreferenceStore(backend: backend, name: "system", isReadOnly: true)
+                self.init(.layered([.inMemory(), system]), outside)
             }
         }
     }
@@ -54,8 +49,11 @@ struct ValidatedStoreTests {
 
     @Test(arguments: Place.allCases, faults.indices)
     func faultLeavesTheLastValidState(place: Place, fault: Int) async throws {
-        let (name, value) = Self.faults[fault]
-        let fixture = try Fixture(place)
+        try await Self.checkFault(Self.faults[fault], Fixture(place))
+    }
+
+    static func checkFault(_ fault: (name: String, value: PropertyListValue), _ fixture: Fixture) async throws {
+        let (name, value) = fault
         let issues = Recorder<PreferenceError>()
         let plain = Service(in: fixture.store)
         let store = try PreferenceStore.validated(Service.self, over: fixture.store)
@@ -88,33 +86,6 @@ struct ValidatedStoreTests {
     }
 
     @Test
-    func problemThatMovesToAnotherLineIsReportedOnce() async throws {
-        let fixture = try Fixture(.file)
-        let store = try PreferenceStore.validated(Service.self, over: fixture.store)
-        let issues = store.recordIssues()
-        try fixture.change("port", "ninety")
-        try await store.load()
-        try fixture.change("port", "ninety")
-        try await store.load()
-        // Reported after what was found before it.
-        try fixture.change("port", 0)
-        try await store.load()
-        await eventually { issues.elements.contains { $0.message.contains("is out of range") || $0.code == .invalid } }
-        same(issues.elements.filter { $0.message.contains("found string") }.count, 1, "\(issues.elements)")
-    }
-
-    @Test(arguments: ProblemTests.places.map(\.layer), ProblemTests.faults)
-    func faultAtTheStartIsThrown(layer: String, fault: ProblemTests.Fault) throws {
-        let folder = try TemporaryFolder()
-        let value = ["arguments", "environment"].contains(layer) ? .string(fault.text) : fault.value
-        let store = try ProblemTests.store(layer, [fault.name: value], in: folder)
-        let problems = try #require(throws: PreferenceProblems.self) {
-            try PreferenceStore.validated(Service.self, over: store)
-        }
-        #expect(problems.map(\.name) == [fault.name] && problems.map(\.code) == [fault.code])
-    }
-
-    @Test
     func unknownNamesAndMissingMembersAreNoFaults() throws {
         let store = PreferenceStore.layered([
             .arguments(["--prot=1"]), .inMemory(["host": "a", "frame": ["width": 3], "other": 1]),
@@ -122,7 +93,6 @@ struct ValidatedStoreTests {
         let service = Service(in: try .validated(Service.self, over: store))
         #expect(service.frame.width == 3 && service.port == 8080)
         #expect(service.problems.map(\.message).joined().contains("no preference is named \"prot\""))
-        same("\(service.$port.store)", "arguments; store, ValidatedBackend")
     }
 
     @Test
@@ -135,42 +105,6 @@ struct ValidatedStoreTests {
         #expect(service.port == 70 && service.host == "b" && service.mode == .wide)
         #expect(service.$port.source.name == "arguments" && service.$mode.source.name == "environment")
         same("\(service.$port)", "port = 70 (arguments)")
-    }
-
-    @Test
-    func writesGoToTheStoreAndAreShownAtOnce() async throws {
-        let folder = try TemporaryFolder()
-        try folder.write("{\"host\":\"a\",\"port\":90}\n", to: "preferences.jsonl")
-        let file = try PreferenceStore.file(at: URL(filePath: folder.path("preferences.jsonl")))
-        let store = try PreferenceStore.validated(Service.self, over: file)
-        let issues = store.recordIssues()
-        let service = Service(in: store)
-        service.port = 91
-        #expect(service.port == 91 && file["port"] == 91)
-        service.frame.width = 2
-        try await service.$mode.write(.wide)
-        try await service.$port.update { $0 += 1 }
-        try await store.transaction { $0[service.$host] = "b" }
-        try await store.flush()
-        #expect(service.port == 92 && service.mode == .wide && service.host == "b" && service.frame.width == 2)
-        #expect(file.contents == store.contents && service.$port.source == .store && service.$port.isSet)
-        // One that would make a problem is rejected, however it is written.
-        let before = file.contents
-        #expect(throws: PreferenceError.self) { try store.write("ninety", for: "port") }
-        #expect(throws: PreferenceError.self) { try store.transaction { $0["frame"] = ["mode": "tall"] } }
-        #expect(throws: PreferenceError.self) { try store.write(nil, for: "host") }
-        service.$host.reset()
-        #expect(issues.elements.map(\.code) == [.invalid] && file.contents == before && service.host == "b")
-        // An own write lies over a state that isn't valid, and update reads the stored value.
-        try folder.append("{\"mode\":\"tall\"}\n", to: "preferences.jsonl")
-        await eventually { issues.elements.count > 1 }
-        service.port = 70
-        try await service.$port.update { $0 += 1 }
-        #expect(service.port == 71 && service.mode == .wide && file["port"] == 71)
-        #expect(throws: PreferenceError.self) { try service.$mode.update { $0 = .plain } }
-        service.mode = .plain
-        await eventually { store.contents == file.contents }
-        #expect(service.mode == .plain && issues.elements.count == 2)
     }
 
     @Test
@@ -231,14 +165,13 @@ struct ValidatedStoreTests {
     /// An observer of the plain store is called by the set in the validated one.
     /// Also by a change that it doesn't take over.
     @Test
-    func readersOfWhetherAPreferenceIsSetAreNotified() throws {
+    func readersOfWhetherAPreferenceIsSetAreNotified() async throws {
         let base = PreferenceStore.inMemory(["host": "localhost"])
         base.issueHandler = { _ in }
         let service = Service(in: try .validated(Service.self, over: base))
         let notified = countSignals { #expect(!service.$port.isSet) }
         base["port"] = "none"
-        #expect(service.$port.isSet)
-        same(notified.value, 1)
+        await eventually { service.$port.isSet && notified.value == 1 }
     }
 
     @Test
@@ -289,8 +222,9 @@ struct ValidatedStoreTests {
         let base = PreferenceStore(backend: backend)
         base.issueHandler = { _ in }
         let store = try PreferenceStore.validated(Service.self, over: base)
-        backend.failNext(.refresh)
+        backend.failNext(.refresh, count: .max)
         backend.changeOutside(["port": 91])
+        backend.failNext(.refresh, count: 0)
         try store.load()
         same(Service(in: store).port, 91)
         #expect(store.isWritable)
@@ -316,18 +250,6 @@ struct ValidatedStoreTests {
         #expect(service.port == 90 && shared["port"] == 90)
         service.port = 91
         same(shared["port"], 91)
-    }
-
-    @Test
-    func taskIsSuspendedWhileAFileIsWaitedFor() async throws {
-        let folder = try TemporaryFolder()
-        try folder.write("{\"host\":\"a\"}\n", to: "preferences.jsonl")
-        let file = try PreferenceStore.file(at: URL(filePath: folder.path("preferences.jsonl")))
-        let store = try PreferenceStore.validated(Service.self, over: file)
-        #expect(store.core.beginSuspendingCall() != nil)
-        let issues = store.recordIssues()
-        try await Service(in: store).$port.write(91)
-        #expect(file["port"] == 91 && issues.elements.isEmpty)
     }
 
     // MARK: A model
@@ -378,7 +300,7 @@ struct ValidatedStoreTests {
                     service.host = "c"
                     same(service.host, "c", "\(seed) \(log)")
                 }
-                let shown = service.problems
+                let shown = Service(in: .inMemory(store.contents)).problems
                 #expect(shown.isEmpty, "\(seed) \(log) \(shown)")
             }
             guard plain.problems.isEmpty else { continue }

@@ -36,3 +36,8 @@ enum StoreKind: CaseIterable, Sendable, CustomTestStringConvertible {
         }
     }
 }
+
+extension PreferenceStore {
+    /// The number of stores that show names of the store's place.
+    var storeCount: Int { core.layers.layers[0].source.cores.count }
+}

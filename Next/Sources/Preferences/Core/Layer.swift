@@ -1,25 +1,27 @@
 /// One level of a store's order of precedence: a source, and how its values are interpreted there.
 package struct Layer: Sendable {
-    package let source: Source
+    package internal(set) var source: Source
     /// The layer's name in `Preference.source`.
     package var name = "store"
     var isReadOnly = false
     /// Whether the user can't override the layer's values.
     var isManaged = false
     /// Whether values are text written by a person for a declared type, as in a command-line argument.
-    var isText = false
+    package var isText = false
     /// Whether all of the layer's values are secrets, also in stores that have other layers.
     var isSecret = false
     /// The text before a name in the place where its value is written, such as `--`.
     var optionPrefix = ""
     /// The prefix of the source's names that the layer shows. It isn't part of the preferences' names.
     package var prefix = ""
+    /// The number of characters at the beginning of the prefix that messages don't show.
+    var hiddenCount = 0
     /// Converts a preference's name to the layer's spelling if that differs, as in environment variables; such names are not listed.
     package var spelling: (@Sendable (String) -> String)?
     /// The store that this layer was taken from, retained for its issue handler.
     package var owner: (any AnyObject & Sendable)?
-
-    package init(source: Source) { self.source = source }
+    /// The names whose texts are the words behind their options, which may also be arguments for the program.
+    var words: Set<String> = []
 
     /// Returns the name under which the source has a preference.
     package func key(_ name: String) -> String {
@@ -34,11 +36,31 @@ package struct Layer: Sendable {
         return key.hasPrefix(prefix) && key.utf8.count > prefix.utf8.count ? String(key.dropFirst(prefix.count)) : nil
     }
 
+    /// Whether the text of a preference is the word behind its option.
+    func isWord(_ name: String) -> Bool { !words.isEmpty && words.contains(key(name)) }
+
     /// Returns where a value was written, for messages: the option, the variable, or the name as the source spells it; nil if that is the
     /// preference's.
     func origin(of name: String) -> String? {
         if isText { return optionPrefix + key(name) }
-        return prefix.isEmpty && spelling == nil ? nil : key(name)
+        let shown = String(key(name).dropFirst(hiddenCount))
+        return shown == name ? nil : shown
+    }
+
+    /// Returns the layer of a source whose names are those of the preferences.
+    package func replaced(by source: Source) -> Layer {
+        var layer = Layer(source: source)
+        (layer.name, layer.isSecret) = (name, isSecret)
+        return layer
+    }
+
+    /// Returns the layer of a copy of the source's values, whose names have another beginning there.
+    package func copied(in source: Source, under beginning: String) -> Layer {
+        var layer = self
+        layer.source = source
+        layer.prefix = beginning + prefix
+        layer.hiddenCount += beginning.count
+        return layer
     }
 
     /// Returns the layer of a scope, whose prefix follows this layer's.
@@ -55,6 +77,10 @@ package struct Layer: Sendable {
         (layer.name, layer.isReadOnly) = (name, true)
         return layer
     }
+}
+
+extension Layer {
+    package init(source: Source) { self.init(source: source, name: "store") }
 }
 
 /// A stored value that a name may be read as.

@@ -4,7 +4,7 @@ internal import Synchronization
 @usableFromInline
 package final class Node: Named, @unchecked Sendable {
     /// The store, which has the node until it is released.
-    unowned(unsafe) let core: StoreCore
+    package unowned(unsafe) let core: StoreCore
     package let signal = PreferenceSignal()
     /// The former names in use, the first one first.
     @exclusivity(unchecked) fileprivate(set) var formerNames: [String] = []
@@ -204,9 +204,13 @@ extension StoreCore {
             return (node, node.cell(for: key, &removed, create: create))
         }
         withExtendedLifetime(removed) {}
-        // Not on this thread, which may be reading, and hold a lock that observers wait for.
-        if let source = layers.first?.source, !effects.isEmpty { effects.runLater(source) }
+        runLater(effects)
         return (node, cell)
+    }
+
+    /// Returns the former names that a preference is read under.
+    package func declaredFormerNames(of name: String) -> [String] {
+        publishing.withLock { nodes[name]?.formerNames ?? [] }
     }
 
     func leave(_ cell: PreferenceCell) { publishing.withLock { cell.users -= 1 } }
@@ -249,14 +253,38 @@ extension StoreCore {
     }
 
     private func addMisuse(ofFormerName former: String, of name: String, _ other: String) {
-        misuses.append(
-            PreferenceError(
-                .misuse,
-                name: name,
-                "the former name \"\(former)\" belongs to the preference \"\(other)\" of the store and is ignored; remove it from .formerly"
-            )
-        )
+        misuses.append(Self.misuse(ofFormerName: former, of: name, other))
         isPrepared.store(false, ordering: .releasing)
+    }
+
+    private static func misuse(ofFormerName former: String, of name: String, _ other: String) -> PreferenceError {
+        PreferenceError(
+            .misuse,
+            name: name,
+            "the former name \"\(former)\" belongs to the preference \"\(other)\" of the store and is ignored; remove it from .formerly"
+        )
+    }
+
+    /// Records that a preference is migrated from one whose name is a former name of it, and therefore stays one.
+    ///
+    /// - Parameter declared: The former names of its declaration.
+    func noteMigration(from former: String, of node: Node, _ declared: [String]) {
+        var effects = Effects()
+        publishing.withLock {
+            let claim = claims.find(former) { Claim($0, node) }
+            guard claim.node === node, !claim.isMigrated else { return }
+            claim.isMigrated = true
+            let misuse = Self.misuse(ofFormerName: former, of: node.name, former).message
+            misuses.removeAll { $0.name == node.name && $0.message == misuse }
+            guard !node.formerNames.contains(former) else { return }
+            show(node, under: declared.filter { $0 == former || node.formerNames.contains($0) }, &effects)
+        }
+        runLater(effects)
+    }
+
+    /// Notifies on another thread: this one may be reading, and hold a lock that observers wait for.
+    private func runLater(_ effects: Effects) {
+        if let source = layers.first?.source, !effects.isEmpty { effects.runLater(source) }
     }
 
     /// Removes all names from the sources, some at a time; called when the store is released.

@@ -104,6 +104,12 @@ package protocol Backend: PreferenceBackend {
     /// Whether it is asked for single names, and its framework may call observers from inside a read or a set.
     var isKeyed: Bool { get }
 
+    /// Whether `change` gets values, too, that are stored already.
+    var storesEqualValues: Bool { get }
+
+    /// The sources that a backend over another store uses.
+    var below: [Source] { get }
+
     /// The name of the place where other programs of the user can read the values as plain text, so that writing a secret fails.
     var plainTextPlace: String? { get }
 
@@ -150,6 +156,8 @@ package struct StoredPlace: Sendable {
 extension Backend {
     package var mayWait: Bool { true }
     package var isKeyed: Bool { false }
+    package var storesEqualValues: Bool { false }
+    package var below: [Source] { [] }
     package var plainTextPlace: String? { nil }
     package func values(for names: [String]?) throws(PreferenceError) -> [StoredChange] { [] }
     package func finish() {}

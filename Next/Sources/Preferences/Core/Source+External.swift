@@ -23,6 +23,17 @@ extension Source {
         } catch {}  // the source has reported it
     }
 
+    /// Shows what others have changed before it returns, unless another thread has the turn.
+    package func lookSoon() {
+        do { try look(until: .now) } catch { lookLater() }
+    }
+
+    /// Has the sources below look, and then does; opens them unless they are open.
+    func lookWhole(until deadline: PreferenceDeadline) throws {
+        for source in own?.below ?? [] where source.mayWait { try source.lookWhole(until: deadline) }
+        try look(until: deadline)
+    }
+
     /// Shows what others have changed by now; opens the backend unless it is open.
     func look(until deadline: PreferenceDeadline) throws {
         if isKeyed, isOpen {
@@ -38,7 +49,7 @@ extension Source {
         }
     }
 
-    private func catchUp(_ effects: inout Effects) throws(PreferenceError) {
+    func catchUp(_ effects: inout Effects) throws(PreferenceError) {
         do throws(PreferenceError) { publish(try backend.catchUp(), &effects) } catch {
             if note(error) { effects.report(error) }
             throw error
@@ -78,6 +89,7 @@ extension Source {
     /// Stores what is kept, and has all that was stored survive a loss of power.
     func flush(until deadline: PreferenceDeadline) throws {
         try storeAll(until: deadline)
+        for source in own?.below ?? [] { try source.flush(until: deadline) }
         if mayWait { try backend.sync() }
     }
 

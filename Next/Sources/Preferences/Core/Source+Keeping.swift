@@ -17,8 +17,9 @@ extension Source {
                 return nil
             } catch is PreferenceDeadline.WouldWait {} catch {
                 let error = PreferenceError(.unavailable, from: error)
-                if !turn.isMine, !error.isOfPlace { return error }
-                if !turn.isMine, error.code != .busy { failed = error }
+                let isInTurn = isInTurn
+                if !isInTurn, !error.isOfPlace { return error }
+                if !isInTurn, error.code != .busy { failed = error }
             }
         } else if isForeign {
             return misuse
@@ -96,7 +97,8 @@ extension Source {
         while hasKept.load(ordering: .acquiring), !isRetrying.load(ordering: .relaxed), !isForeign, turn.enterOrMark() {
             let thread = preferences_state()
             thread.pointee.turns += 1
-            if isOpen { storeOrRetry(until: .now, &effects) } else { retryLater() }
+            // The turn of a source below isn't over yet.
+            if isBelowInTurn { retryLater(0) } else if isOpen { storeOrRetry(until: .now, &effects) } else { retryLater() }
             thread.pointee.turns -= 1
             if !turn.leave() { return }
         }

@@ -108,7 +108,8 @@ extension Source {
         }
         for (core, name, old) in seen {
             let new = core.candidates(name)
-            guard old.first?.value != new.first?.value else { continue }
+            guard old.first?.value != new.first?.value || core.isFollowed && old != new else { continue }
+            if core.isFollowed { core.noted.insert(name) }
             effects.add(ChangeEntry(node: nil, name: name, old: old, new: new), to: core)
         }
         for core in effects.cores[first...] { core.enqueue(announced) }

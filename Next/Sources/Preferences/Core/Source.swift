@@ -17,10 +17,11 @@ package final class Source: @unchecked Sendable {  // `turn` or the publish lock
     /// The tasks that wait to change it, one after another.
     let tasks = TaskQueue()
     /// The time of a call, which begins when it first waits.
-    let timeout: PreferenceDeadline
+    package let timeout: PreferenceDeadline
     // Asked once: a call of a protocol's witness costs 30 instructions.
     let mayWait: Bool
-    let isKeyed: Bool
+    package let isKeyed: Bool
+    let storesEqualValues: Bool
     /// The handler of the store that was created over the source.
     let issues = IssueReporter()
 
@@ -28,6 +29,8 @@ package final class Source: @unchecked Sendable {  // `turn` or the publish lock
     @exclusivity(unchecked) var table = Table()
     @exclusivity(unchecked) var views = Views()
     @exclusivity(unchecked) var keptEntries: [Entry] = []
+    /// What others have changed and isn't shown, as it isn't valid; updates read it.
+    @exclusivity(unchecked) var unshown: [String: PropertyListValue?] = [:]
     /// The number of the last keeping.
     @exclusivity(unchecked) var keptNumber = 0
     /// Why the backend could not be opened, or what is kept not be stored.
@@ -57,14 +60,14 @@ package final class Source: @unchecked Sendable {  // `turn` or the publish lock
 
     package init(_ backend: any Backend) {
         (self.backend, own, timeout) = (backend, backend, .period(backend.timeout))
-        (mayWait, isKeyed) = (backend.mayWait, backend.isKeyed)
+        (mayWait, isKeyed, storesEqualValues) = (backend.mayWait, backend.isKeyed, backend.storesEqualValues)
         if !mayWait { phase.store(Phase.open.rawValue, ordering: .relaxed) }
     }
 
     /// Creates a source over a backend of a program.
     init(custom backend: any PreferenceBackend) {
         (self.backend, own, timeout) = (backend, nil, .period(backend.timeout))
-        (mayWait, isKeyed) = (true, false)
+        (mayWait, isKeyed, storesEqualValues) = (true, false, false)
     }
 
     /// Creates a source in memory.
@@ -159,6 +162,10 @@ package final class Source: @unchecked Sendable {  // `turn` or the publish lock
         )
     }
 
+    /// Whether the thread has the turn, or one of a source that the backend uses.
+    var isInTurn: Bool { turn.isMine || isBelowInTurn }
+    var isBelowInTurn: Bool { own?.below.contains(where: \.isInTurn) ?? false }
+
     // MARK: Opening
 
     /// Opens the backend unless it is open; throws if that fails.
@@ -231,7 +238,7 @@ package final class Source: @unchecked Sendable {  // `turn` or the publish lock
             if limit > 0 {
                 // Within the lock: new names of stores change the table, too.
                 publishing.withLock { addKept(limit, to: &stored) }
-            } else if mayWait {
+            } else if mayWait, !storesEqualValues {
                 publishing.withLock { dropStored(&stored) }
             }
             return stored

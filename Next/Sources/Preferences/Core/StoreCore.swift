@@ -17,9 +17,14 @@ package final class StoreCore: @unchecked Sendable {  // all but the constants i
     package let issues: IssueReporter
     /// The prefix of a scope's names in the store whose issue handler it uses.
     package let scope: String
-    let secrecy: Secrecy
+    package let secrecy: Secrecy
     /// Whether `withIsolatedStores` replaces the store, so that its values aren't cached while a scope is open.
     let isShared: Bool
+    let rules: RuleKeeper?
+    /// Whether `noted` gets the names that change, and observers of the whole store are notified of hidden changes, too.
+    let isFollowed: Bool
+    /// The names that have changed since the follower has read them.
+    @exclusivity(unchecked) var noted: Set<String> = []
     /// Whether the sources are open and the declarations checked, so that a read needs no preparation.
     let isPrepared = Atomic<Bool>(false)
 
@@ -47,9 +52,12 @@ package final class StoreCore: @unchecked Sendable {  // all but the constants i
         issues: IssueReporter,
         scope: String = "",
         secrecy: Secrecy = .declared,
-        isShared: Bool = false
+        isShared: Bool = false,
+        isFollowed: Bool = false,
+        rules: RuleKeeper? = nil
     ) {
-        (self.issues, self.scope, self.secrecy, self.isShared) = (issues, scope, secrecy, isShared)
+        (self.issues, self.scope, self.secrecy, self.rules) = (issues, scope, secrecy, rules)
+        (self.isShared, self.isFollowed) = (isShared, isFollowed)
         self.layers = layers.count == 1 ? layers : layers.filter(\.isManaged) + layers.filter { !$0.isManaged }
         base = self.layers.firstIndex { !$0.isReadOnly } ?? layers.count
         publishing = layers.first?.source.publishing ?? PublishLock()
@@ -57,7 +65,10 @@ package final class StoreCore: @unchecked Sendable {  // all but the constants i
         isPlain = layers.count == 1 && layers[0].prefix.isEmpty && layers[0].spelling == nil
         hasManaged = layers.contains(where: \.isManaged)
         hasKeyed = layers.contains(where: \.source.isKeyed)
-        for layer in layers where layer.source.issues !== issues { layer.source.add(issues) }
+        for (index, layer) in layers.enumerated() where layer.source.issues !== issues {
+            // A source may be several layers.
+            if !layers[..<index].contains(where: { $0.source === layer.source }) { layer.source.add(issues) }
+        }
         if layers.allSatisfy(\.source.isOpen) { isPrepared.store(true, ordering: .relaxed) }
     }
 
@@ -161,6 +172,22 @@ package final class StoreCore: @unchecked Sendable {  // all but the constants i
         return found
     }
 
+    /// Returns the stored values of a node that an update reads: those of the writable layer and the layers below it, with what isn't shown
+    /// yet. Call under the publish lock.
+    func newest(_ node: Node, with changes: SourceChanges? = nil) -> [Candidate] {
+        node.candidates(from: readBase, with: unshown(under: changes))
+    }
+
+    /// Returns the stored values of a name alone that an update reads; call under the publish lock.
+    func newest(_ name: String, with changes: SourceChanges? = nil) -> [Candidate] {
+        candidates(name, from: readBase, with: unshown(under: changes))
+    }
+
+    func unshown(under changes: SourceChanges?) -> SourceChanges? {
+        guard let source = writable?.source, !source.unshown.isEmpty else { return changes }
+        return (source, source.unshown.merging(changes?.values ?? [:]) { $1 })
+    }
+
     /// Returns the stored values of a node and the stamp of a cell that may be filled from them, registered with Observation.
     ///
     /// - Parameter usesWeaker: Whether the reader depends on more than the strongest value.
@@ -218,8 +245,8 @@ package final class StoreCore: @unchecked Sendable {  // all but the constants i
                 "observers kept setting the values that they observe; nothing was changed. Set only what differs"
             )
         }
-        // The one that is changed is opened with its own deadline.
-        if layers.count > 1 { prepare() }
+        // One that isn't open yet is opened with the deadline of the change.
+        if !isPrepared.load(ordering: .acquiring), layers.count > 1 || layers[0].source.isOpen { prepareSources() }
     }
 
     var readOnlyError: PreferenceError {

@@ -70,7 +70,7 @@ extension Source {
         isQueued: Bool = false,
         _ body: @escaping @Sendable (PreferenceDeadline) throws -> Result
     ) async throws -> Result {
-        if backend.saysWhenItWaits || !mayWait { do { return try body(.now) } catch is PreferenceDeadline.WouldWait {} }
+        if saysWhenItWaits { do { return try body(.now) } catch is PreferenceDeadline.WouldWait {} }
         if !isQueued { try await enterQueue(until: deadline) }
         defer { if !isQueued { tasks.leave() } }
         return try await withTaskExecutorPreference(process.pool) { try await onThread(deadline, body) }

@@ -10,7 +10,7 @@ extension JSONLine {
 
     /// Throws if a line of the changes can't be written; cheap for small changes.
     @inline(__always)
-    static func check(_ changes: [StoredChange]) throws(PreferenceError) {
+    package static func check(_ changes: [StoredChange]) throws(PreferenceError) {
         if changes.count == 1, 1...1000 ~= changes[0].name.utf8.count, changes[0].value?.isShort ?? true { return }
         try checkEach(changes)
     }

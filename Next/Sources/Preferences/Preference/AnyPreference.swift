@@ -143,6 +143,10 @@ package protocol DeclaredPreference: Sendable, Hashable, CustomStringConvertible
     /// Returns the stored form of the default.
     func storedDefault() throws(PreferenceError) -> PropertyListValue?
     var codingIdentifier: String { get }
+    /// The node of the store that is in use.
+    var resolvedNode: Node { get }
+    /// Returns the problems of the preference with these stored values.
+    func problems(with candidates: [Candidate], _ outcome: String?) -> [PreferenceError]
     func canDecode(_ stored: PropertyListValue) -> Bool
     func reset()
     func write(stored: PropertyListValue?) throws(PreferenceError)

@@ -25,14 +25,15 @@ public struct Preference<Value: Sendable>: Sendable {
         _ makeDefault: @escaping @Sendable () -> Value
     ) {
         precondition(!name.isEmpty, "A preference needs a name that is not empty.")
+        let used = store.map(GroupBinding.store(for:)) ?? GroupBinding.store
         declaration = PreferenceDeclaration(
             name: name,
-            in: store ?? GroupBinding.store,
+            in: used,
             coding: coding,
             options: options.isEmpty ? nil : Self.combined(options),
             default: makeDefault
         )
-        if store == nil { GroupBinding.record(declaration, name: name) }
+        if used !== store { GroupBinding.record(declaration, name: name) }
     }
 
     // Out of line, because it looks up the type of an option, which takes 300 instructions.
@@ -103,7 +104,8 @@ extension Preference {
     /// Whether the store itself, or the writable layer of a layered store, has a value, readable or not. Registers with Observation.
     public var isSet: Bool {
         let declaration = declaration.resolved
-        return declaration.registered().contains(where: declaration.isOwn)
+        _ = declaration.registered()
+        return declaration.own().contains(where: declaration.isOwn)
     }
 
     /// The stored form of the value, or `nil` if nothing is stored; if no stored value can be used, the strongest layer's. Registers with

@@ -245,6 +245,26 @@ extension PreferenceDeclaration {
         return value
     }
 
+    /// Returns the value of the first of the store's own candidates that isn't absent, without applying the rules; nil if that is unset or
+    /// can't be decoded, or doesn't store the member that is declared.
+    func readOwn(_ candidates: [Candidate], _ outcome: inout ReadOutcome) -> Value? {
+        for candidate in candidates {
+            if candidate.value.isUnset { return nil }
+            var parts: [EvolvingProblem] = []
+            do throws(PreferenceError) {
+                guard let value = try decodeUnchecked(candidate.value, &parts) else { continue }
+                outcome.parts = parts.map { unreadable($0, of: candidate) }
+                return member?.isStored(value, candidate.value, nil) ?? true ? value : nil
+            } catch {
+                outcome.problems = [
+                    UnreadableValue(candidate, of: node, because: error, "it isn't migrated", isSecret: isSecret)
+                ]
+                return nil
+            }
+        }
+        return nil
+    }
+
     /// Returns whether a candidate can be decoded to a value.
     func canRead(_ candidate: Candidate) -> Bool {
         var parts: [EvolvingProblem] = []
@@ -263,11 +283,12 @@ extension PreferenceDeclaration {
         guard isText(candidate), case .string(let text) = candidate.value else {
             return try decode(candidate.value, &problems)
         }
-        return try decode(text: text)
+        return try decode(text: text, isWord: store.core.layers[candidate.layer].isWord(node.name(of: candidate)))
     }
 
+    /// Returns the value of a text; `true`, for a Boolean, of another word behind its option.
     @inline(never)
-    func decode(text: String) throws(PreferenceError) -> Value? {
+    func decode(text: String, isWord: Bool = false) throws(PreferenceError) -> Value? {
         var parts: [EvolvingProblem] = []  // stays empty: of a text, only members that it lacks are replaced
         // Before the codings, which read JSON, too, but give null and keys with a `$` another meaning.
         if let value = JSONLine.compound(in: text) {
@@ -280,7 +301,9 @@ extension PreferenceDeclaration {
         } catch let first {
             error = first
         }
-        for value in PropertyListValue.readings(of: text) {
+        // A word that no type reads as the flag's value is an argument for the program.
+        let flags: [PropertyListValue] = isWord && error.code == .unreadable && !text.isLikeBoolean ? [true] : []
+        for value in PropertyListValue.readings(of: text) + flags {
             do throws(PreferenceError) {
                 return try decode(value, &parts, isText: true)
             } catch {

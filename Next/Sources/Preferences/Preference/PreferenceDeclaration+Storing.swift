@@ -139,7 +139,7 @@ extension PreferenceDeclaration {
     }
 
     /// Returns what the program understands of the candidates: the value, its stored form, and what could not be decoded of it.
-    private func understandable(_ candidates: [Candidate]) -> (Value, PropertyListValue, EvolvingReader?)? {
+    func understandable(_ candidates: [Candidate]) -> (Value, PropertyListValue, EvolvingReader?)? {
         let hasOwn = candidates.first.map(isOwn) ?? true
         for candidate in candidates {
             // Nothing is known behind a nil that was set; nor is a weaker layer's value shown behind an own one.
@@ -157,12 +157,14 @@ extension PreferenceDeclaration {
     /// - Parameters:
     ///   - base: The form of what was understood of the stored value.
     ///   - reader: The reader of what was not understood, if there is any.
+    ///   - isBaseOther: Whether `base` is another value, so that the result need not be read as the one that is set.
     func merged(
         _ new: PropertyListValue,
         _ base: PropertyListValue,
         into stored: PropertyListValue,
         _ reader: EvolvingReader?,
-        part: MemberSet? = nil
+        part: MemberSet? = nil,
+        isBaseOther: Bool = false
     ) -> PropertyListValue {
         let form = coding.form
         guard var newTree = form.tree(of: new), var baseTree = form.tree(of: base), let tree = form.tree(of: stored)
@@ -175,12 +177,13 @@ extension PreferenceDeclaration {
         if tree.holdsList || newTree.holdsList { merge.unordered = reader?.unordered ?? unorderedLists(in: stored) }
         if form.changesKeys { merge.ignoreSpelling() }
         merge.part = part?.part(in: newTree, among: merge.replaced, merge)
+        merge.isBaseOther = isBaseOther
         if !merge.unordered.isEmpty, form.isJSON {
             newTree = merge.ordered(newTree, unorderedLists(in: new))
             baseTree = merge.ordered(baseTree, unorderedLists(in: base))
         }
         let merged = merge.merged(newTree, baseTree, into: tree) {
-            gives(newTree, $0, like: new)
+            gives(isBaseOther ? nil : newTree, $0, like: new)
         }
         do {
             return merged == newTree ? new : try form.form(of: merged, like: new)
@@ -195,7 +198,7 @@ extension PreferenceDeclaration {
     }
 
     /// Returns the value of a candidate, its stored form, and what could not be decoded; nil if it can't be used.
-    private func understand(_ candidate: PropertyListValue, isText: Bool, ignoringRules: Bool) -> (
+    func understand(_ candidate: PropertyListValue, isText: Bool, ignoringRules: Bool) -> (
         Value, PropertyListValue, EvolvingReader?
     )? {
         var stored = candidate
@@ -226,10 +229,12 @@ extension PreferenceDeclaration {
         }
     }
 
-    /// Returns whether merged members are read as the value that is set.
-    private func gives(_ newTree: PropertyListValue, _ merged: PropertyListValue, like new: PropertyListValue) -> Bool {
+    /// Returns whether merged members are read as the value that is set, or without that at all.
+    private func gives(_ newTree: PropertyListValue?, _ merged: PropertyListValue, like new: PropertyListValue) -> Bool
+    {
         do {
             let (value, _) = try decodedWithReader(try coding.form.form(of: merged, like: new), fillsOnly: false)
+            guard let newTree else { return value != nil }
             guard let value, let stored = try encodeUnchecked(value, isStored: true) else { return false }
             if coding.form.tree(of: stored) == newTree { return true }
             // A set, or a dictionary that is a list, has another order in each JSON text.

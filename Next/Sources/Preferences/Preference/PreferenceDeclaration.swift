@@ -44,7 +44,11 @@ package final class PreferenceDeclaration<Value: Sendable>: Sendable {
         (node, slot) = store.core.declare(name, formerly: formerNames, key) { PreferenceCell.create(for: Value.self) }
         signal = node.signal
         if let options { note(options) }
+        if let keeper = store.core.rules, member == nil { note(for: keeper) }
     }
+
+    @inline(never)
+    private func note(for keeper: RuleKeeper) { keeper.note(name, bound(to: keeper.store)) }
 
     deinit { store.core.leave(slot) }
 
@@ -147,7 +151,7 @@ package final class PreferenceDeclaration<Value: Sendable>: Sendable {
     /// Returns the stored values of the preference that an update reads.
     func own() -> [Candidate] {
         let core = store.core
-        return core.publishing.withLock { node.candidates(from: core.readBase) }
+        return core.publishing.withLock { core.newest(node) }
     }
 
     /// Reports stored values, and parts of the used one, that can't be read, each once.

@@ -18,12 +18,13 @@ extension PreferenceGroup {
     ///     let preview = GeneralPreferences(in: .inMemory())
     ///
     /// Binds the preferences that are created while `init()` runs, including those of nested groups, but not lazy or computed
-    /// properties, nor those with an explicit `in:`. A static or global preference whose first use is in `init()` is bound by accident,
+    /// properties, nor those with an explicit `in:`. Over a store that stands for another, in memory or of a draft, these, and
+    /// nested groups with a store of their own, get a stand-in of it, the same in all groups over that store. A static or global preference whose first use is in `init()` is bound by accident,
     /// too; debug builds report that to the store's issue handler as `misuse`, and two properties that have one name.
     ///
     /// - Parameter store: The store of the group's preferences.
     public init(in store: PreferenceStore) {
-        let binding = GroupBinding(to: store)
+        let binding = GroupBinding(to: GroupBinding.store(for: store))
         self = GroupBinding.$current.withValue(binding) { Self() }
         assert(binding.reportAccidentallyBound(outside: self))
         assert(DeclaredPreferences.reportEqualNames(in: self))
@@ -76,6 +77,12 @@ final class GroupBinding: Sendable {
 
     /// The store of a declaration without an explicit one.
     static var store: PreferenceStore { current?.store ?? .standard }
+
+    /// The store of a member, or a nested group, that has one of its own: in a group over a store that stands for another, a stand-in of it.
+    static func store(for own: PreferenceStore) -> PreferenceStore {
+        guard let store = current?.store, store !== own, let standIns = store.resolved.standIns else { return own }
+        return standIns.standIn(for: own)
+    }
 
     /// Records a declaration that got the bound store, for `reportAccidentallyBound`.
     static func record(_ declaration: any AnyObject & Sendable, name: String) {

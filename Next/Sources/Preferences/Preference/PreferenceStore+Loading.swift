@@ -20,7 +20,7 @@ extension PreferenceStore {
     public func load() throws(PreferenceError) {
         var failure: (any Error)?
         for layer in resolved.core.layers where layer.source.mayWait {
-            do { try layer.source.look(until: layer.source.timeout) } catch { failure = failure ?? error }
+            do { try layer.source.lookWhole(until: layer.source.timeout) } catch { failure = failure ?? error }
         }
         if let failure { throw PreferenceError(.unavailable, from: failure) }
     }
@@ -35,7 +35,7 @@ extension PreferenceStore {
     public nonisolated(nonsending) func load() async throws(PreferenceError) {
         var failure: PreferenceError?
         for layer in resolved.core.layers where layer.source.mayWait {
-            do throws(PreferenceError) { try await Self.perform(layer.source) { try layer.source.look(until: $0) } } catch {
+            do throws(PreferenceError) { try await Self.perform(layer.source) { try layer.source.lookWhole(until: $0) } } catch {
                 failure = failure ?? error
             }
         }

@@ -6,6 +6,8 @@ public final class PreferenceStore: Sendable {
     package let core: StoreCore
     /// The store's replacement inside `withIsolatedStores`; nil if the store isn't shared, so that it is never replaced.
     package let replacement: StoreReplacement?
+    /// The stores of members with a store of their own, in groups over this one; nil if they keep theirs.
+    package let standIns: StandIns?
     /// The scopes in use, by their prefixes.
     private let scopes = Lock(Scopes())
 
@@ -29,22 +31,66 @@ public final class PreferenceStore: Sendable {
     }
 
     /// Creates a store over layers, strongest first.
-    init(
+    package init(
         _ layers: [Layer],
         issues: IssueReporter,
         scope: String = "",
         secrecy: Secrecy = .declared,
-        replacement: StoreReplacement? = nil
+        replacement: StoreReplacement? = nil,
+        standIns: StandIns? = nil,
+        isFollowed: Bool = false,
+        rules: RuleKeeper? = nil
     ) {
-        core = StoreCore(layers, issues: issues, scope: scope, secrecy: secrecy, isShared: replacement != nil)
+        core = StoreCore(
+            layers,
+            issues: issues,
+            scope: scope,
+            secrecy: secrecy,
+            isShared: replacement != nil,
+            isFollowed: isFollowed,
+            rules: rules
+        )
         self.replacement = replacement
+        self.standIns = standIns
         if replacement != nil { SharedStores.register(self) }
     }
 
     /// Creates a store over one source, whose issue handler is the store's.
-    package convenience init(_ layer: Layer, isSecret: Bool = false, replacement: StoreReplacement? = nil) {
+    package convenience init(
+        _ layer: Layer,
+        isSecret: Bool = false,
+        replacement: StoreReplacement? = nil,
+        standIns: StandIns? = nil
+    ) {
         let secrecy: Secrecy = isSecret ? .all : layer.isSecret ? .layers : .declared
-        self.init([layer], issues: layer.source.issues, secrecy: secrecy, replacement: replacement)
+        self.init(
+            [layer],
+            issues: layer.source.issues,
+            secrecy: secrecy,
+            replacement: replacement,
+            standIns: standIns
+        )
+    }
+
+    /// Creates a store over a backend.
+    ///
+    /// - Parameters:
+    ///   - backend: The place of the values, which no other store uses.
+    ///   - name: The name of the layer in `Preference.source`.
+    ///   - isReadOnly: Whether the store can't be written.
+    ///   - isManaged: Whether the values can't be overridden; implies `isReadOnly`.
+    ///   - isSecret: Whether all values are secrets.
+    public convenience init(
+        backend: any PreferenceBackend,
+        name: String? = nil,
+        isReadOnly: Bool = false,
+        isManaged: Bool = false,
+        isSecret: Bool = false
+    ) {
+        var layer = Layer(source: Source(custom: backend))
+        layer.name = name ?? (isManaged ? "managed" : isReadOnly ? "read-only" : "store")
+        (layer.isReadOnly, layer.isManaged) = (isReadOnly || isManaged, isManaged)
+        self.init(layer, isSecret: isSecret)
     }
 
     /// Creates a store over the layers of other stores.
@@ -68,7 +114,9 @@ public final class PreferenceStore: Sendable {
             issues: store.core.issues,
             scope: store.core.scope + prefix,
             secrecy: store.core.secrecy,
-            replacement: replacement
+            replacement: replacement,
+            standIns: store.standIns,
+            rules: store.core.rules?.scoped(prefix)
         )
     }
 
@@ -170,7 +218,7 @@ public final class PreferenceStore: Sendable {
 
     /// Creates a store that keeps its values in memory only.
     public static func inMemory(_ contents: [String: PropertyListValue] = [:]) -> PreferenceStore {
-        PreferenceStore(Layer(source: Source(contents)))
+        PreferenceStore(Layer(source: Source(contents)), standIns: .inMemory)
     }
 
     /// The store's layers, for use in another store.
@@ -200,7 +248,11 @@ package enum StoreReplacement: Sendable {
     fileprivate func make(in scope: IsolationScope) -> PreferenceStore {
         switch self {
         case .memory(let isStandard, let isSecret):
-            PreferenceStore(Layer(source: Source(isStandard ? scope.initialContents : [:])), isSecret: isSecret)
+            PreferenceStore(
+                Layer(source: Source(isStandard ? scope.initialContents : [:])),
+                isSecret: isSecret,
+                standIns: .inMemory
+            )
         case .layers(let layers): PreferenceStore(layers: layers.map { $0.replacement(in: scope) ?? $0 })
         case .scope(let store, let prefix): PreferenceStore(scope: prefix, of: store.replacement(in: scope) ?? store)
         case .readOnly(let store, let name): PreferenceStore(readOnly: name, of: store.replacement(in: scope) ?? store)

@@ -6,7 +6,7 @@ internal import CPreferences
 /// a value that breaks its rule or can't be encoded, a preference of another store) is thrown when the body returns, and then nothing
 /// is stored.
 public struct PreferenceTransaction {
-    private let core: StoreCore
+    let core: StoreCore
     /// Whether what is read is noted, to be compared when the changes are stored.
     private let isRecording: Bool
     /// The names that keyed sources were asked for because an earlier run of the body has read them.
@@ -14,7 +14,7 @@ public struct PreferenceTransaction {
     /// Names that keyed sources must be asked for before the body can read them.
     private(set) var unknown: [String] = []
     /// The values by the store's names.
-    private var edits: [String: PropertyListValue?] = [:]
+    private(set) var edits: [String: PropertyListValue?] = [:]
     private(set) var reads: [Read] = []
     /// The first error, because of which nothing is stored.
     private(set) var failure: PreferenceError?
@@ -28,10 +28,10 @@ public struct PreferenceTransaction {
         func isUnchanged(in core: StoreCore) -> Bool {
             switch self {
             case .preference(let node, let found):
-                core.publishing.withLock { node.candidates(from: core.readBase) } == found
+                core.publishing.withLock { core.newest(node) } == found
             case .name(let name, let found):
-                core.publishing.withLock { core.candidates(name, from: core.readBase) } == found
-            case .all(let contents): core.contents(from: core.readBase) == contents
+                core.publishing.withLock { core.newest(name) } == found
+            case .all(let contents): core.newestContents(from: core.readBase) == contents
             }
         }
     }
@@ -65,18 +65,11 @@ public struct PreferenceTransaction {
         store(try declaration.encode(value, over: candidates(declaration.node)), of: declaration.node)
     }
 
+    mutating func apply(_ changes: [StoredChange]) { for change in changes { edits.updateValue(change.value, forKey: change.name) } }
+
     /// The value stored under a name, or `nil` if nothing is stored. Setting `nil` removes the value.
     public subscript(name: String) -> PropertyListValue? {
-        mutating get {
-            let changes = sourceChanges
-            let (stored, found) = core.publishing.withLock {
-                noteUnknown([name])
-                let found = core.candidates(name, from: core.readBase, with: changes)
-                return (isRecording ? core.candidates(name, from: core.readBase) : [], found)
-            }
-            if isRecording { reads.append(.name(name, stored)) }
-            return found.first?.value
-        }
+        mutating get { candidates(name).first?.value }
         set {
             guard !name.isEmpty else {
                 return fail(PreferenceError(.invalidName, "a preference needs a name that is not empty"))
@@ -99,10 +92,13 @@ public struct PreferenceTransaction {
 
     /// All stored values, by name.
     public var contents: [String: PropertyListValue] {
-        mutating get {
-            if isRecording { reads.append(.all(core.contents(from: core.readBase))) }
-            return core.contents(from: core.readBase, with: sourceChanges)
-        }
+        mutating get { contents(from: core.readBase) }
+    }
+
+    /// Returns the values of some layers that would be listed if the transaction ended here.
+    mutating func contents(from base: Int, to end: Int = .max) -> [String: PropertyListValue] {
+        if isRecording { reads.append(.all(core.newestContents(from: core.readBase))) }
+        return core.newestContents(from: base, to: end, with: sourceChanges)
     }
 
     private var sourceChanges: StoreCore.SourceChanges? {
@@ -112,14 +108,26 @@ public struct PreferenceTransaction {
     }
 
     /// Returns the values of a preference that would be read if the transaction ended here.
-    private mutating func candidates(_ node: Node) -> [Candidate] {
+    mutating func candidates(_ node: Node) -> [Candidate] {
         let changes = sourceChanges
         let (stored, found) = core.publishing.withLock {
             noteUnknown([node.name] + node.formerNames)
-            let found = node.candidates(from: core.readBase, with: changes)
-            return (isRecording ? node.candidates(from: core.readBase) : [], found)
+            let found = core.newest(node, with: changes)
+            return (isRecording ? core.newest(node) : [], found)
         }
         if isRecording { reads.append(.preference(node, stored)) }
+        return found
+    }
+
+    /// Returns the values of a name that would be read if the transaction ended here.
+    mutating func candidates(_ name: String) -> [Candidate] {
+        let changes = sourceChanges
+        let (stored, found) = core.publishing.withLock {
+            noteUnknown([name])
+            let found = core.newest(name, with: changes)
+            return (isRecording ? core.newest(name) : [], found)
+        }
+        if isRecording { reads.append(.name(name, stored)) }
         return found
     }
 
@@ -130,11 +138,11 @@ public struct PreferenceTransaction {
     }
 
     /// Stores a value under a preference's name alone, or removes the value.
-    private mutating func store(_ value: PropertyListValue?, of node: Node) {
-        for change in core.changes(of: node, to: value) { edits.updateValue(change.value, forKey: change.name) }
+    mutating func store(_ value: PropertyListValue?, of node: Node) {
+        apply(core.changes(of: node, to: value))
     }
 
-    private func own<Value>(_ preference: Preference<Value>) throws(PreferenceError) -> PreferenceDeclaration<Value> {
+    func own<Value>(_ preference: Preference<Value>) throws(PreferenceError) -> PreferenceDeclaration<Value> {
         let declaration = preference.declaration.resolved
         if declaration.store.core === core { return declaration }
         throw PreferenceError(
@@ -144,7 +152,7 @@ public struct PreferenceTransaction {
         )
     }
 
-    private mutating func fail(_ error: PreferenceError) { failure = failure ?? error }
+    mutating func fail(_ error: PreferenceError) { failure = failure ?? error }
 }
 
 extension PreferenceTransaction: CustomReflectable {
@@ -156,7 +164,10 @@ extension PreferenceTransaction: CustomReflectable {
 
 extension StoreCore {
     /// Changes several names as one; the body runs once, in the turn.
-    func transact<Result>(_ body: (inout PreferenceTransaction) throws -> Result) throws -> Result {
+    func transact<Result>(
+        until deadline: PreferenceDeadline? = nil,
+        _ body: (inout PreferenceTransaction) throws -> Result
+    ) throws -> Result {
         // A store that nobody can change is read without a turn.
         guard writable != nil else {
             let (result, changes) = try run(body)
@@ -167,7 +178,7 @@ extension StoreCore {
         while true {
             var result: Result?
             do {
-                try change(until: deadline) { effects in
+                try change(until: deadline ?? self.deadline) { effects in
                     let start = preferences_now()
                     let (made, changes) = try run(body, asked)
                     let seconds = (preferences_now() - start) / 1_000_000_000
@@ -212,11 +223,12 @@ extension StoreCore {
 
     /// Runs a body where the task runs, without the turn, and changes the store if what it has read is still the same; else again.
     nonisolated(nonsending) func transact<Result>(
+        until deadline: PreferenceDeadline? = nil,
         _ body: (inout PreferenceTransaction) throws -> Result
     ) async throws -> Result {
         try Source.checkCancellation()
         guard let source = writable?.source else { return try blockingTransact(body) }
-        var timeout = source.timeout
+        var timeout = deadline ?? source.timeout
         let deadline = timeout.start()
         try await source.enterQueue(until: deadline)
         defer { source.tasks.leave() }
@@ -274,10 +286,23 @@ extension StoreCore {
         }
     }
 
-    /// Returns the listed values of the layers from an index on, by the store's names.
-    func contents(from base: Int = 0, with changes: SourceChanges? = nil) -> [String: PropertyListValue] {
+    /// Returns the listed values that an update reads.
+    func newestContents(
+        from base: Int,
+        to end: Int = .max,
+        with changes: SourceChanges? = nil
+    ) -> [String: PropertyListValue] {
+        contents(from: base, to: end, with: publishing.withLock { unshown(under: changes) })
+    }
+
+    /// Returns the listed values of the layers from an index on, up to another one, by the store's names.
+    func contents(
+        from base: Int = 0,
+        to end: Int = .max,
+        with changes: SourceChanges? = nil
+    ) -> [String: PropertyListValue] {
         var found: [String: PropertyListValue] = [:]
-        for layer in layers.dropFirst(base).reversed() where layer.spelling == nil {
+        for layer in layers[base..<min(end, layers.count)].reversed() where layer.spelling == nil {
             let changed = changes.flatMap { layer.source === $0.source ? $0.values : nil } ?? [:]
             for (key, value) in layer.source.contents where changed.index(forKey: key) == nil {
                 if let name = layer.name(of: key) { found[name] = value }
@@ -290,7 +315,7 @@ extension StoreCore {
 
 extension Source {
     /// The values by name. Copies references under the lock, and reads the values some at a time.
-    fileprivate var contents: [(String, PropertyListValue)] {
+    var contents: [(String, PropertyListValue)] {
         var entries: [Entry] = []
         publishing.withLock {
             entries.reserveCapacity(table.count)

@@ -51,13 +51,19 @@ struct UnreadableValue {
     /// Whether the value is a text that isn't stored, as in an argument or an environment variable.
     private var isOutside: Bool { layer.isText && candidate.layer != node.core.base }
 
+    /// Says that the value isn't removed; only that of the writable layer is known to be stored.
+    private var kept: String { candidate.layer == node.core.base ? "the stored value is kept" : "the value is kept" }
+
     /// The error to report if the read continues without the value.
-    var error: PreferenceError {
-        saying(isOutside ? outcome : "\(outcome) and the value is kept")
+    var error: PreferenceError { error(nil) }
+
+    /// Returns the same error with another outcome than that of a read, if one is given.
+    func error(_ outcome: String?) -> PreferenceError {
+        saying(outcome ?? (isOutside ? self.outcome : "\(self.outcome) and \(kept)"))
     }
 
     /// The error to throw if the read needs the value.
-    var reason: PreferenceError { saying(isOutside ? "correct or remove it" : "the value is kept") }
+    var reason: PreferenceError { saying(isOutside ? "correct or remove it" : kept) }
 
     private func saying(_ end: String) -> PreferenceError {
         PreferenceError(
@@ -73,10 +79,13 @@ struct UnreadableValue {
     private var located: String {
         let stored = node.name(of: candidate)
         let origin = layer.origin(of: stored)
-        if isOutside, case .string(let text) = candidate.value {
-            let shown = isSecret ? .redacted : "\"\(text)\""
-            let place = origin.map { " (\($0))" } ?? ""
-            return "\(shown), from the layer \"\(layer.name)\"\(place), can't be used: \(cause.message)"
+        if isOutside, let origin {
+            let start = ", from the layer \"\(layer.name)\""
+            if case .string(let text) = candidate.value {
+                return "\(isSecret ? .redacted : "\"\(text)\"")\(start) (\(origin)), can't be used: \(cause.message)"
+            }
+            let isMissing = candidate.value == .boolean(true)
+            return "\(origin)\(start), can't be used: \(isMissing ? "the option needs a value: " : "")\(cause.message)"
         }
         let alias = candidate.name == 0 ? "" : ", as \"\(origin ?? stored)\""
         guard candidate.layer != node.core.base || candidate.name > 0 else { return cause.message }

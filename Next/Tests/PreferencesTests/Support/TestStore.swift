@@ -43,3 +43,15 @@ func insist(_ body: () throws -> Void) {
         }
     }
 }
+
+extension PreferenceStore {
+    /// The number of stores that show names of the store's place.
+    var storeCount: Int {
+        let source = core.layers[0].source
+        var cores: Set<ObjectIdentifier> = []
+        source.publishing.withLock {
+            source.table.forEach { for (node, _) in $0.nodes { cores.insert(ObjectIdentifier(node.core)) } }
+        }
+        return cores.count
+    }
+}

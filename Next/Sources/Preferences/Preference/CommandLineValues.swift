@@ -1,0 +1,1 @@
+../../../../Sources/Preferences/Stores/CommandLineValues.swift

@@ -1,0 +1,1 @@
+../../../../Tests/PreferencesTests/JSONLines/Base64Tests.swift

@@ -1,0 +1,1 @@
+../../../../Tests/PreferencesTests/JSONLines/DateTextTests.swift

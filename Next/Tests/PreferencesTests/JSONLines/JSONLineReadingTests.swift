@@ -1,0 +1,1 @@
+../../../../Tests/PreferencesTests/JSONLines/JSONLineReadingTests.swift

@@ -1,0 +1,1 @@
+../../../../Tests/PreferencesTests/Systems/ConciseWrapperTests.swift

@@ -1,0 +1,1 @@
+../../../../Tests/PreferencesTests/Values/JSONTextTests.swift
