@@ -178,9 +178,9 @@ struct OptionTests {
     func scopesReportOnceForEachName() {
         store["a.volume"] = 3
         store["b.volume"] = 3
+        let scopes = ["a.", "b."].map { store.scoped(prefix: $0) }
         for _ in 0..<3 {
-            for prefix in ["a.", "b."] {
-                let scope = store.scoped(prefix: prefix)
+            for scope in scopes {
                 let volume = Preference(
                     "volume",
                     default: 5,

@@ -139,7 +139,9 @@ package final class PreferenceDeclaration<Value: Sendable>: Sendable {
             var outcome = ReadOutcome()
             let value = read(candidates, &outcome)
             let isFirst = outcome.isFirst(of: candidates)
-            guard store.core.fill(slot, value, of: node, ticket: ticket, isFirst: isFirst) else { continue }
+            // What a rule reads of its own preference isn't the value.
+            let isMisused = outcome.problems.contains(where: \.isMisuse)
+            guard isMisused || store.core.fill(slot, value, of: node, ticket: ticket, isFirst: isFirst) else { continue }
             report(outcome)
             return value
         }

@@ -399,7 +399,9 @@ extension Preference {
     @discardableResult
     public func update<Result>(_ body: (inout Value) throws -> Result) throws -> Result {
         let preference = inUse
-        return try preference.store.core.transact { try preference.update(&$0, body) }
+        do { return try preference.store.core.transact { try preference.update(&$0, body) } } catch {
+            throw (error as? PreferenceError)?.named(name) ?? error
+        }
     }
 
     /// Modifies the value atomically, as the blocking form does; suspends the task when that has to wait.
@@ -413,7 +415,9 @@ extension Preference {
         _ body: (inout Value) throws -> Result
     ) async throws -> Result {
         let preference = inUse
-        return try await preference.store.core.transact { try preference.update(&$0, body) }
+        do { return try await preference.store.core.transact { try preference.update(&$0, body) } } catch {
+            throw (error as? PreferenceError)?.named(name) ?? error
+        }
     }
 
     private func update<Result>(

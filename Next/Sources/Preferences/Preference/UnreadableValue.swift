@@ -47,6 +47,9 @@ struct UnreadableValue {
         key = Key(of: cause)
     }
 
+    /// Whether a rule or a coding has used the preference.
+    var isMisuse: Bool { cause.code == .misuse }
+
     private var layer: Layer { node.core.layers[candidate.layer] }
     /// Whether the value is a text that isn't stored, as in an argument or an environment variable.
     private var isOutside: Bool { layer.isText && candidate.layer != node.core.base }
