@@ -13,12 +13,14 @@ extension Source {
         if !isRetrying.load(ordering: .relaxed) {
             do {
                 // Who has waited once for a turn needn't do it again.
-                try change(until: hasKept.load(ordering: .relaxed) ? .now : .patience, body)
+                let isKeeping = hasKept.load(ordering: .relaxed)
+                if isKeeping, !isTriable { throw PreferenceDeadline.WouldWait() }
+                try change(until: isKeeping ? .now : .patience, isTrial: true, body)
                 return nil
             } catch is PreferenceDeadline.WouldWait {} catch {
                 let error = PreferenceError(.unavailable, from: error)
                 if !turn.isMine, !error.isOfPlace { return error }
-                if !turn.isMine, error.code != .busy { failed = error }
+                if !turn.isMine, !error.isOfOthers { failed = error }
             }
         } else if isForeign {
             return misuse
@@ -96,7 +98,7 @@ extension Source {
         while hasKept.load(ordering: .acquiring), !isRetrying.load(ordering: .relaxed), !isForeign, turn.enterOrMark() {
             let thread = preferences_state()
             thread.pointee.turns += 1
-            if isOpen { storeOrRetry(until: .now, &effects) } else { retryLater() }
+            if isOpen { storeOrRetry(until: .now, &effects) } else { retryLater(isClosed ? 0 : nil) }
             thread.pointee.turns -= 1
             if !turn.leave() { return }
         }
@@ -104,6 +106,7 @@ extension Source {
 
     /// Stores what is kept; call in the turn.
     func storeOrRetry(until deadline: PreferenceDeadline, _ effects: inout Effects) {
+        if deadline.isNow, !isTriable { return retryLater(0) }
         do {
             try store(until: deadline, &effects) { _ in ([], 0) }
             pause = 0
@@ -113,7 +116,7 @@ extension Source {
             let error = PreferenceError(.unavailable, from: error)
             guard error.isOfPlace else { return dropUnstorable(until: deadline, &effects) }
             // Another program has the file's lock: often, but not for long, so that this one's turn stays free for others' changes.
-            if error.code == .busy { return retryLater(200_000_000) }
+            if error.isOfOthers { return retryLater(200_000_000) }
             if note(error) { effects.report(error) }
             retryLater()
         }
@@ -124,7 +127,7 @@ extension Source {
         for entry in publishing.withLock({ keptEntries }) {
             let (change, number) = publishing.withLock { (StoredChange(entry.name, entry.value), entry.kept?.number ?? 0) }
             do {
-                try backend.change(until: deadline) { update in
+                try backend.change(until: begun(deadline)) { update in
                     publish(update, &effects)
                     return [change]
                 }
@@ -158,7 +161,9 @@ extension Source {
         do {
             try inTurn(until: timeout) { effects, deadline in
                 if mayPause { pause = min(pause + 1, 5) }
-                if isOpen { storeOrRetry(until: .patience, &effects) } else { try open(until: deadline, &effects) }
+                guard isOpen else { return try open(until: deadline, &effects) }
+                // A place that can't be tried might need longer for each change.
+                storeOrRetry(until: isTriable ? .patience : deadline, &effects)
             }
         } catch { if hasKept.load(ordering: .relaxed) { retryLater() } }
     }
@@ -176,6 +181,10 @@ extension Source {
 extension PreferenceError {
     /// Whether the place can't store now what it might store later; else the value itself is rejected.
     var isOfPlace: Bool {
-        [.unavailable, .readOnly, .noSpace, .busy, .notPermitted, .unknownFormat].contains(code)
+        let codes: [Code] = [.unavailable, .readOnly, .noSpace, .notPermitted, .unknownFormat, .outcomeUnknown, .notDurable]
+        return isOfOthers || codes.contains(code)
     }
+
+    /// Whether others were using the place for too long.
+    var isOfOthers: Bool { code == .busy || code == .conflict }
 }
