@@ -17,12 +17,22 @@ let package = Package(
     targets: [
         .target(name: "CPreferences"),
         .target(name: "Preferences", dependencies: ["CPreferences"], swiftSettings: settings),
+        .target(
+            name: "PreferencesTesting",
+            dependencies: ["CPreferences", "Preferences"],
+            swiftSettings: settings
+        ),
         .target(name: "FileTestSupport", swiftSettings: settings),
         .target(name: "DurableFile", dependencies: ["Preferences"], swiftSettings: settings),
         .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: settings),
         .testTarget(
             name: "PreferencesTests",
-            dependencies: ["Preferences", "DurableFile", "FileTestSupport", "TestSupport"],
+            dependencies: ["Preferences", "PreferencesTesting", "DurableFile", "FileTestSupport", "TestSupport"],
+            swiftSettings: settings
+        ),
+        .testTarget(
+            name: "PreferencesTestingTests",
+            dependencies: ["Preferences", "PreferencesTesting", "DurableFile", "FileTestSupport", "TestSupport"],
             swiftSettings: settings
         ),
         .executableTarget(name: "laws", dependencies: ["Preferences", "FileTestSupport"], swiftSettings: settings),
