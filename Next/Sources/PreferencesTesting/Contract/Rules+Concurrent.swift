@@ -34,7 +34,8 @@ extension PreferenceBackendContract {
             try await race(trial, count) { _, replica in
                 for _ in 0..<rounds {
                     try replica.change { contents in
-                        if case .integer(let value) = contents["count"] { ["count": .integer(value + 1)] } else { ["count": 1] }
+                        pause()
+                        return incremented(contents)
                     }
                 }
             }

@@ -15,7 +15,7 @@ struct PlantedFaultTests {
     private static let catchesUp = "catchUp passes on all external changes, and none that is outdated"
     private static let failing = "A failed change stores nothing and loses no external change"
     private static let throwing = "An error of the body is thrown on, and nothing is stored"
-    private static let deadline = "A change ends at its deadline while a body of another instance runs"
+    private static let deadline = "A change in a body of another instance ends at its deadline and isn't overwritten"
 
     @Test(
         arguments: [
@@ -31,6 +31,7 @@ struct PlantedFaultTests {
             (.dropsExternalChangesInChange, "An external change before a change is passed on, and replaced by it"),
             (.waitsPastItsDeadline, deadline),
             (.waitsWithoutSaying, deadline),
+            (.storesOverOthers, deadline),
             (.storesWholeRealsAsIntegers, values),
             (.cutsDatesToSeconds, values),
             (.foldsTheCaseOfNames, "Any string that isn't empty is a name"),
