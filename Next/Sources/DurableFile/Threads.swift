@@ -47,8 +47,11 @@ package final class Condition<State: Sendable>: @unchecked Sendable {  // the lo
     package func wait<Result>(_ body: (inout State) -> Wait<Result>) -> Result {
         condition.withLock {
             while true {
-                if case .done(let result) = body(&state) { return result }
-                condition.wait()
+                switch body(&state) {
+                case .done(let result): return result
+                case .until(nil): condition.wait()
+                case .until(let rest?): _ = condition.wait(until: Date(timeIntervalSinceNow: rest / .seconds(1)))
+                }
             }
         }
     }

@@ -17,27 +17,29 @@ extension Source {
         guard let own else { return }
         if isForeign { throw misuse }
         var asked = names ?? publishing.withLock { exchange(&unread, with: []) }
-        var tries = 0
+        var isRead = false
         do {
-            while true {
+            for round in 0..<8 {
                 let read = KeyedRead()
                 publishing.withLock { reads.append(read) }
                 defer { publishing.withLock { reads.removeAll { $0 === read } } }
                 var values = asked.isEmpty ? [] : try own.values(for: asked)
-                if names == nil, tries == 0 { values += try own.values(for: nil) }
+                if names == nil, round == 0 { values += try own.values(for: nil) }
                 if values.isEmpty { return }
                 // Until they are shown, they must not get lost.
-                asked = values.map(\.name)
+                (asked, isRead) = (values.map(\.name), true)
                 asked = try show(values, read, until: deadline)
                 if asked.isEmpty { return }
-                tries += 1
-                if tries == 8 { throw busy }
             }
         } catch {
             publishing.withLock { unread += asked }
-            process.pool.run(after: 10_000_000) { [weak self] in self?.lookLater() }
-            if tries < 8 { throw error }
+            // What can't be read waits for the next event: to ask again might be a question to a person.
+            if isRead { repeatLook() }
+            throw error
         }
+        // Others keep changing them, and each change has shown what was newest.
+        publishing.withLock { unread += asked }
+        process.pool.run(after: 10_000_000) { [weak self] in self?.lookLater() }
     }
 
     /// Shows what a read has returned, and returns the names that were changed meanwhile.

@@ -11,17 +11,17 @@ enum NamesInUse {
 
 extension StoreCore {
     /// Prepares, and asks keyed sources for what a read needs.
-    func prepare(_ names: NamesInUse) {
-        prepare()
+    func prepare(_ names: NamesInUse, until deadline: PreferenceDeadline? = nil) {
+        prepare(until: deadline)
         guard hasKeyed else { return }
-        do { try ask(for: names) } catch { report(PreferenceError(.unavailable, from: error)) }
+        do { try ask(for: names, until: deadline) } catch { report(PreferenceError(.unavailable, from: error)) }
     }
 
     /// Asks keyed sources for names that they weren't asked for yet.
-    func ask(for names: NamesInUse) throws {
+    func ask(for names: NamesInUse, until deadline: PreferenceDeadline? = nil) throws {
         for (index, layer) in layers.enumerated() where layer.source.isKeyed {
             let unknown = publishing.withLock { self.unknown(names, index, layer) }
-            if !unknown.isEmpty { try layer.source.read(unknown, until: layer.source.timeout) }
+            if !unknown.isEmpty { try layer.source.read(unknown, until: deadline ?? layer.source.timeout) }
         }
     }
 

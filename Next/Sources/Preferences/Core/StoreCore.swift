@@ -78,8 +78,11 @@ package final class StoreCore: @unchecked Sendable {  // all but the constants i
     /// The index of the strongest layer that an update or a transaction reads: otherwise an argument, say, would be stored.
     var readBase: Int { base < layers.count ? base : 0 }
 
-    /// The deadline of a blocking call that begins now.
-    var deadline: PreferenceDeadline { writable?.source.timeout ?? .never }
+    /// The deadline of a blocking call that begins now. If more than the change might wait, its period has begun.
+    var deadline: PreferenceDeadline {
+        guard var deadline = writable?.source.timeout else { return .never }
+        return hasKeyed || !isPrepared.load(ordering: .relaxed) ? deadline.start() : deadline
+    }
 
     // MARK: Issues
 
@@ -139,14 +142,19 @@ package final class StoreCore: @unchecked Sendable {  // all but the constants i
     typealias SourceChanges = (source: Source, values: [String: PropertyListValue?])
 
     /// Opens the sources that nobody has tried to open, and reports mistakes in declarations; reading doesn't fail.
-    func prepare() {
-        if !isPrepared.load(ordering: .acquiring) { prepareSources() }
+    ///
+    /// - Parameter deadline: That of the call; without one, each source has its own, from now on.
+    func prepare(until deadline: PreferenceDeadline? = nil) {
+        if !isPrepared.load(ordering: .acquiring) { prepareSources(deadline) }
     }
 
     @inline(never)
-    private func prepareSources() {
-        for layer in layers where layer.source.isClosed {
-            do { try layer.source.open(until: layer.source.timeout) } catch {
+    private func prepareSources(_ deadline: PreferenceDeadline?) {
+        let closed = layers.filter(\.source.isClosed)
+        var deadlines = closed.map { deadline ?? $0.source.timeout }
+        for index in deadlines.indices { _ = deadlines[index].start() }
+        for (layer, deadline) in zip(closed, deadlines) {
+            do { try layer.source.open(until: deadline) } catch {
                 // The source has reported it, but for a child of `fork`.
                 if let error = error as? PreferenceError, error.code == .misuse { report(error) }
             }
@@ -237,7 +245,7 @@ package final class StoreCore: @unchecked Sendable {  // all but the constants i
     // MARK: Changing
 
     /// Checks that sets can go to the layer `base`.
-    private func checkTarget() throws(PreferenceError) {
+    private func checkTarget(_ deadline: PreferenceDeadline? = nil) throws(PreferenceError) {
         guard base < layers.count else { throw readOnlyError }
         guard preferences_state().pointee.depth <= Self.depthLimit else {
             throw PreferenceError(
@@ -246,7 +254,7 @@ package final class StoreCore: @unchecked Sendable {  // all but the constants i
             )
         }
         // One that isn't open yet is opened with the deadline of the change.
-        if !isPrepared.load(ordering: .acquiring), layers.count > 1 || layers[0].source.isOpen { prepareSources() }
+        if layers.count > 1 || layers[0].source.isOpen { prepare(until: deadline) }
     }
 
     var readOnlyError: PreferenceError {
@@ -272,11 +280,14 @@ package final class StoreCore: @unchecked Sendable {  // all but the constants i
 
     /// Checks that changes can be made, and notifies the observers that come before it, once, however often it is then tried; returns the
     /// number of the last one.
-    private func announce(_ changes: [StoredChange]) throws(PreferenceError) -> UInt64 {
-        try checkTarget()
+    private func announce(
+        _ changes: [StoredChange],
+        until deadline: PreferenceDeadline? = nil
+    ) throws(PreferenceError) -> UInt64 {
+        try checkTarget(deadline)
         if hasManaged { try checkManaged(changes) }
         guard Self.willSetCount.load(ordering: .relaxed) > 0 else { return 0 }
-        if hasKeyed { for change in changes { prepare(.name(change.name)) } }
+        if hasKeyed { for change in changes { prepare(.name(change.name), until: deadline) } }
         return notifyEarly(changes)
     }
 
@@ -305,7 +316,8 @@ package final class StoreCore: @unchecked Sendable {  // all but the constants i
 
     /// Changes the writable layer.
     func write(_ changes: [StoredChange]) throws {
-        let announced = try announce(changes)
+        let deadline = deadline
+        let announced = try announce(changes, until: deadline)
         let changes = keyed(changes)
         try layers[base].source.change(until: deadline) { _ in (changes, announced) }
     }
@@ -316,7 +328,7 @@ package final class StoreCore: @unchecked Sendable {  // all but the constants i
         var timeout = source.timeout
         let deadline = timeout.start()
         if layers.count > 1 || hasKeyed { try await prepare(source, until: deadline, isQueued: false) }
-        let announced = try announce(changes)
+        let announced = try announce(changes, until: deadline)
         let changes = keyed(changes)
         try await source.perform(until: deadline) { deadline in
             try source.change(until: deadline) { _ in (changes, announced) }
@@ -328,14 +340,14 @@ package final class StoreCore: @unchecked Sendable {  // all but the constants i
         if isPrepared.load(ordering: .acquiring), !hasKeyed { return }
         try await source.perform(until: deadline, isQueued: isQueued) { [self] in
             if $0.isNow { throw PreferenceDeadline.WouldWait() }
-            prepare(.all)
+            prepare(.all, until: $0)
         }
     }
 
     /// Changes the writable layer by the names that `body` returns, which runs in the turn; see `Source.change`.
     func change(until deadline: PreferenceDeadline, _ body: (inout Effects) throws -> [StoredChange]) throws {
-        try checkTarget()
-        if hasKeyed { try ask(for: .all) }
+        try checkTarget(deadline)
+        if hasKeyed { try ask(for: .all, until: deadline) }
         try layers[base].source.change(until: deadline) { effects in
             let made = try body(&effects)
             if hasManaged { try checkManaged(made) }

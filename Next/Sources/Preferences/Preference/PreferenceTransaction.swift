@@ -175,19 +175,20 @@ extension StoreCore {
             return result
         }
         var asked: Set<String> = []
+        let deadline = deadline
         while true {
             var result: Result?
             do {
                 try change(until: deadline ?? self.deadline) { effects in
                     let start = preferences_now()
                     let (made, changes) = try run(body, asked)
-                    let seconds = (preferences_now() - start) / 1_000_000_000
-                    if seconds > 0 { effects.report(Self.longBody(seconds)) }
+                    let duration = preferences_now() - start
+                    if duration >= layers[base].source.longBody { effects.report(Self.longBody(duration)) }
                     result = made
                     return changes
                 }
             } catch let error as UnknownNames {
-                for name in error.names { try ask(for: .name(name)) }
+                for name in error.names { try ask(for: .name(name), until: deadline) }
                 asked.formUnion(error.names)
                 continue
             }
@@ -211,10 +212,10 @@ extension StoreCore {
     /// The body has read names that keyed sources must be asked for first, without the turn.
     private struct UnknownNames: Error { let names: [String] }
 
-    private static func longBody(_ seconds: Int64) -> PreferenceError {
+    private static func longBody(_ nanoseconds: Int64) -> PreferenceError {
         PreferenceError(
             .misuse,
-            "the body of an update or transaction ran for \(seconds) s, in which nobody else could change the store. Do less in the body"
+            "the body of an update or transaction ran for \(nanoseconds / 1_000_000_000) s, in which nobody else could change the store. Do less in the body"
         )
     }
 
@@ -244,7 +245,7 @@ extension StoreCore {
             let isDone = try await source.perform(until: deadline, isQueued: true) { [self] deadline in
                 if !unknown.isEmpty {
                     if deadline.isNow { throw PreferenceDeadline.WouldWait() }
-                    for name in unknown { try ask(for: .name(name)) }
+                    for name in unknown { try ask(for: .name(name), until: deadline) }
                     return false
                 }
                 do {
