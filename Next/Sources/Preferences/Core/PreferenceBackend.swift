@@ -101,6 +101,15 @@ package protocol Backend: PreferenceBackend {
     /// Whether a call may wait, for another process or a network; else there is nothing to open, to sync or to catch up with.
     var mayWait: Bool { get }
 
+    /// The longest of a call that no caller waits for; less than `timeout` if the system might ask the user meanwhile. Read once.
+    var unattendedTimeout: Duration { get }
+
+    /// Whether a read must look for external changes first; nil, the default, for a place that notifies of them. Called on any thread.
+    var isStale: Bool? { get }
+
+    /// The values that are stored and can't be read now, as locked items of a keyring; each with the reason. Called on any thread.
+    var locked: [String: PreferenceError] { get }
+
     /// Whether it is asked for single names, and its framework may call observers from inside a read or a set.
     var isKeyed: Bool { get }
 
@@ -112,6 +121,12 @@ package protocol Backend: PreferenceBackend {
 
     /// The name of the place where other programs of the user can read the values as plain text, so that writing a secret fails.
     var plainTextPlace: String? { get }
+
+    /// The same as `load(host:)`, until a deadline.
+    func load(host: PreferenceBackendHost, until deadline: PreferenceDeadline) throws(PreferenceError) -> [StoredChange]
+
+    /// The same as `catchUp()`, until a deadline.
+    func catchUp(until deadline: PreferenceDeadline) throws(PreferenceError) -> ExternalChanges
 
     /// Returns the values of some names of a keyed place, or of those that have changed if the names are nil.
     ///
@@ -155,10 +170,17 @@ package struct StoredPlace: Sendable {
 
 extension Backend {
     package var mayWait: Bool { true }
+    package var unattendedTimeout: Duration { timeout }
+    package var isStale: Bool? { nil }
+    package var locked: [String: PreferenceError] { [:] }
     package var isKeyed: Bool { false }
     package var storesEqualValues: Bool { false }
     package var below: [Source] { [] }
     package var plainTextPlace: String? { nil }
+    package func load(host: PreferenceBackendHost, until _: PreferenceDeadline) throws(PreferenceError) -> [StoredChange] {
+        try load(host: host)
+    }
+    package func catchUp(until _: PreferenceDeadline) throws(PreferenceError) -> ExternalChanges { try catchUp() }
     package func values(for names: [String]?) throws(PreferenceError) -> [StoredChange] { [] }
     package func finish() {}
     package func tidy(names: Int, _ publish: (ExternalChanges) -> Void) throws(PreferenceError) -> Duration? { nil }

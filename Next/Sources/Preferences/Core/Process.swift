@@ -78,3 +78,8 @@ final class Process: @unchecked Sendable {  // constants, and what `lock` guards
         for source in sources { source.storeAtExit() }
     }
 }
+
+extension Pool {
+    /// The threads of the calling process.
+    package static var current: Pool { Process.current.pool }
+}

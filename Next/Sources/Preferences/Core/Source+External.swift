@@ -15,7 +15,7 @@ extension Source {
 
     /// Looks when the turn is free: the thread that has it looks, too, so in a burst of sets there is nothing to wait for.
     private func lookNow(_ tries: Int = 0) {
-        do { try look(until: isOpen && tries < 20 ? .now : timeout) } catch is PreferenceDeadline.WouldWait {
+        do { try look(until: isOpen && tries < 20 ? .now : unattended, unattended) } catch is PreferenceDeadline.WouldWait {
             process.pool.run(after: 5_000_000) { [weak self] in self?.lookNow(tries + 1) }
         } catch PreferenceError.busy {
             // Another thread has the turn for long; the event must not be lost.
@@ -35,22 +35,34 @@ extension Source {
     }
 
     /// Shows what others have changed by now; opens the backend unless it is open.
-    func look(until deadline: PreferenceDeadline) throws {
+    ///
+    /// - Parameter limit: The deadline of the backend's call, if it isn't the one until which the turn is waited for.
+    func look(until deadline: PreferenceDeadline, _ limit: PreferenceDeadline? = nil) throws {
         if isKeyed, isOpen {
             isLookQueued.store(false, ordering: .releasing)
             return try read(nil, until: timeout)
         }
         try inTurn(until: deadline) { effects, deadline in
             isLookQueued.store(false, ordering: .releasing)
+            let deadline = limit ?? deadline
             guard isOpen else { return try open(until: deadline, &effects) }
-            try catchUp(&effects)
+            try catchUp(until: deadline, &effects)
             noteProblems(&effects)
             if hasKept.load(ordering: .relaxed) { storeOrRetry(until: deadline, &effects) } else { _ = note(nil) }
         }
     }
 
-    func catchUp(_ effects: inout Effects) throws(PreferenceError) {
-        do throws(PreferenceError) { publish(try backend.catchUp(), &effects) } catch {
+    /// Looks for external changes before a read if that is necessary and the turn is free; else its holder reads the place.
+    func lookIfStale() {
+        guard goesStale, isOpen, !turn.isMine, own?.isStale ?? false else { return }
+        do { try look(until: .now, unattended) } catch {}  // the source has reported it
+    }
+
+    func catchUp(until deadline: PreferenceDeadline, _ effects: inout Effects) throws(PreferenceError) {
+        do throws(PreferenceError) {
+            let update = if let own { try own.catchUp(until: deadline) } else { try backend.catchUp() }
+            publish(update, &effects)
+        } catch {
             if note(error) { effects.report(error) }
             throw error
         }
@@ -97,7 +109,7 @@ extension Source {
 
     /// Stores what is kept; prints the names that can't be stored.
     func storeAtExit() {
-        do { try storeAll(until: timeout) } catch {
+        do { try storeAll(until: unattended) } catch {
             let error = PreferenceError(.unavailable, from: error)
             for name in publishing.withLock({ keptEntries.map(\.name) }) {
                 writeToLog("the program ends, and a value that was set isn't stored: \(error.of(name))")

@@ -27,6 +27,10 @@ extension Source {
         var effects = Effects()
         do {
             let (changes, announced) = try body(&effects)
+            // What can't be read might be merged with what is set.
+            if let own, case let locked = own.locked, !locked.isEmpty {
+                for change in changes { if let error = locked[change.name] { return error.named(change.name) } }
+            }
             keep(changes, announced, &effects)
         } catch { return PreferenceError(.unencodable, from: error) }
         var issue: PreferenceError?
@@ -158,9 +162,11 @@ extension Source {
     private func retry(mayPause: Bool) {
         isRetrying.store(false, ordering: .relaxed)
         do {
-            try inTurn(until: timeout) { effects, deadline in
+            try inTurn(until: unattended) { effects, deadline in
                 if mayPause { pause = min(pause + 1, 5) }
-                if isOpen { storeOrRetry(until: .patience, &effects) } else { try open(until: deadline, &effects) }
+                // Another program has a file's lock; other places need their time.
+                let limit = backend.saysWhenItWaits ? .patience : deadline
+                if isOpen { storeOrRetry(until: limit, &effects) } else { try open(until: deadline, &effects) }
             }
         } catch { if hasKept.load(ordering: .relaxed) { retryLater() } }
     }
@@ -176,8 +182,8 @@ extension Source {
 }
 
 extension PreferenceError {
-    /// Whether the place can't store now what it might store later; else the value itself is rejected.
+    /// Whether the place can't store now what it might store later; else the value itself, or one that it depends on, is rejected.
     var isOfPlace: Bool {
-        [.unavailable, .readOnly, .noSpace, .busy, .notPermitted, .unknownFormat].contains(code)
+        name == nil && [.unavailable, .readOnly, .noSpace, .busy, .notPermitted, .unknownFormat].contains(code)
     }
 }
