@@ -115,6 +115,15 @@ package protocol Backend: PreferenceBackend {
     /// Whether a call may wait, for another process or a network; else there is nothing to open, to sync or to catch up with.
     var mayWait: Bool { get }
 
+    /// The longest of a call that no caller waits for; less than `timeout` if the system might ask the user meanwhile. Read once.
+    var unattendedTimeout: Duration { get }
+
+    /// Whether a read must look for external changes first; nil, the default, for a place that notifies of them. Called on any thread.
+    var isStale: Bool? { get }
+
+    /// The values that are stored and can't be read now, as locked items of a keyring; each with the reason. Called on any thread.
+    var locked: [String: PreferenceError] { get }
+
     /// Whether it is asked for single names, and its framework may call observers from inside a read or a set.
     var isKeyed: Bool { get }
 
@@ -169,6 +178,9 @@ package struct StoredPlace: Sendable {
 
 extension Backend {
     package var mayWait: Bool { true }
+    package var unattendedTimeout: Duration { timeout }
+    package var isStale: Bool? { nil }
+    package var locked: [String: PreferenceError] { [:] }
     package var isKeyed: Bool { false }
     package var storesEqualValues: Bool { false }
     package var below: [Source] { [] }

@@ -81,3 +81,8 @@ final class Process: @unchecked Sendable {  // constants, and what `lock` guards
         for (source, deadline) in zip(sources, deadlines) { source.storeAtExit(until: deadline) }
     }
 }
+
+extension Pool {
+    /// The threads of the calling process.
+    package static var current: Pool { Process.current.pool }
+}

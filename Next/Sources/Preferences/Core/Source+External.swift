@@ -29,7 +29,7 @@ extension Source {
 
     /// Looks when the turn is free: the thread that has it looks, too, so in a burst of sets there is nothing to wait for.
     private func lookNow(_ tries: Int = 0) {
-        do { try look(until: isOpen && tries < 20 ? .now : timeout) } catch is PreferenceDeadline.WouldWait {
+        do { try look(until: isOpen && tries < 20 ? .now : unattended) } catch is PreferenceDeadline.WouldWait {
             process.pool.run(after: 5_000_000) { [weak self] in self?.lookNow(tries + 1) }
         } catch {
             // A place that can't be opened says when it can be; other events must not be lost.
@@ -74,9 +74,15 @@ extension Source {
         }
     }
 
+    /// Looks for external changes before a read if that is necessary and the turn is free; else its holder reads the place.
+    func lookIfStale() {
+        guard goesStale, isOpen, !turn.isMine, own?.isStale ?? false else { return }
+        do { try look(until: .now) } catch {}  // the source has reported it
+    }
+
     func catchUp(until deadline: PreferenceDeadline, _ effects: inout Effects) throws {
-        // Only a thread of the pool asks a place that can't be tried to be quick.
-        let deadline = deadline.isNow && !isTriable ? timeout : deadline
+        // Only a thread of the pool, or a read, asks a place that can't be tried to be quick.
+        let deadline = deadline.isNow && !isTriable ? unattended : deadline
         do { publish(try backend.catchUp(until: begun(deadline)), &effects) } catch let wait as PreferenceDeadline.WouldWait {
             throw wait
         } catch {

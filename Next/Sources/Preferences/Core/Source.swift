@@ -18,12 +18,16 @@ package final class Source: @unchecked Sendable {  // `turn` or the publish lock
     let tasks = TaskQueue()
     /// The time of a call, which begins when it first waits.
     package let timeout: PreferenceDeadline
+    /// The time of a call that nobody waits for.
+    let unattended: PreferenceDeadline
     // Asked once: a call of a protocol's witness costs 30 instructions.
     let mayWait: Bool
     package let isKeyed: Bool
     let storesEqualValues: Bool
     /// Whether a call can be tried without waiting, by a deadline of now.
     let isTriable: Bool
+    /// Whether a read must look for external changes before it, if what was read last is too old.
+    let goesStale: Bool
     /// The handler of the store that was created over the source.
     let issues = IssueReporter()
 
@@ -68,7 +72,9 @@ package final class Source: @unchecked Sendable {  // `turn` or the publish lock
 
     package init(_ backend: any Backend) {
         (self.backend, own, timeout) = (backend, backend, .period(backend.timeout))
-        (mayWait, isKeyed, storesEqualValues) = (backend.mayWait, backend.isKeyed, backend.storesEqualValues)
+        unattended = .period(backend.unattendedTimeout)
+        (mayWait, isKeyed, goesStale) = (backend.mayWait, backend.isKeyed, backend.isStale != nil)
+        storesEqualValues = backend.storesEqualValues
         isTriable = !mayWait || backend.saysWhenItWaits
         if !mayWait { phase.store(Phase.open.rawValue, ordering: .relaxed) }
     }
@@ -76,7 +82,7 @@ package final class Source: @unchecked Sendable {  // `turn` or the publish lock
     /// Creates a source over a backend of a program.
     init(custom backend: any PreferenceBackend) {
         (self.backend, own, timeout) = (backend, nil, .period(backend.timeout))
-        (mayWait, isKeyed, storesEqualValues) = (true, false, false)
+        (unattended, mayWait, isKeyed, goesStale, storesEqualValues) = (timeout, true, false, false, false)
         isTriable = backend.saysWhenItWaits
     }
 

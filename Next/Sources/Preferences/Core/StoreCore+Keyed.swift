@@ -10,9 +10,10 @@ enum NamesInUse {
 }
 
 extension StoreCore {
-    /// Prepares, and asks keyed sources for what a read needs.
+    /// Prepares, and asks keyed sources for what a read needs; reports what of that is locked.
     func prepare(_ names: NamesInUse, until deadline: PreferenceDeadline? = nil) {
         prepare(until: deadline)
+        if goesStale { reportLocked(names) }
         guard hasKeyed else { return }
         do { try ask(for: names, until: deadline) } catch { report(PreferenceError(.unavailable, from: error)) }
     }

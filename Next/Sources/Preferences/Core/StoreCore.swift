@@ -14,6 +14,8 @@ package final class StoreCore: @unchecked Sendable {  // all but the constants i
     let hasManaged: Bool
     /// Whether a source is asked for single names.
     let hasKeyed: Bool
+    /// Whether a source must be looked at before a read, so that nothing is cached.
+    let goesStale: Bool
     package let issues: IssueReporter
     /// The prefix of a scope's names in the store whose issue handler it uses.
     package let scope: String
@@ -65,11 +67,12 @@ package final class StoreCore: @unchecked Sendable {  // all but the constants i
         isPlain = layers.count == 1 && layers[0].prefix.isEmpty && layers[0].spelling == nil
         hasManaged = layers.contains(where: \.isManaged)
         hasKeyed = layers.contains(where: \.source.isKeyed)
+        goesStale = layers.contains(where: \.source.goesStale)
         for (index, layer) in layers.enumerated() where layer.source.issues !== issues {
             // A source may be several layers.
             if !layers[..<index].contains(where: { $0.source === layer.source }) { layer.source.add(issues) }
         }
-        if layers.allSatisfy(\.source.isOpen) { isPrepared.store(true, ordering: .relaxed) }
+        if !goesStale, layers.allSatisfy(\.source.isOpen) { isPrepared.store(true, ordering: .relaxed) }
     }
 
     /// The layer that a set changes.
@@ -141,7 +144,8 @@ package final class StoreCore: @unchecked Sendable {  // all but the constants i
     /// Values that a source is going to have, by its names.
     typealias SourceChanges = (source: Source, values: [String: PropertyListValue?])
 
-    /// Opens the sources that nobody has tried to open, and reports mistakes in declarations; reading doesn't fail.
+    /// Opens the sources that nobody has tried to open, looks at those that are stale, and reports mistakes in declarations; reading doesn't
+    /// fail.
     ///
     /// - Parameter deadline: That of the call; without one, each source has its own, from now on.
     func prepare(until deadline: PreferenceDeadline? = nil) {
@@ -159,9 +163,10 @@ package final class StoreCore: @unchecked Sendable {  // all but the constants i
                 if let error = error as? PreferenceError, error.code == .misuse { report(error) }
             }
         }
-        let isOpen = layers.allSatisfy(\.source.isOpen)
+        if goesStale { for layer in layers { layer.source.lookIfStale() } }
+        let isPrepared = !goesStale && layers.allSatisfy(\.source.isOpen)
         let misuses = publishing.withLock {
-            isPrepared.store(isOpen, ordering: .releasing)
+            self.isPrepared.store(isPrepared, ordering: .releasing)
             return exchange(&self.misuses, with: [])
         }
         for misuse in misuses { reportOnce(misuse) }
@@ -232,7 +237,7 @@ package final class StoreCore: @unchecked Sendable {  // all but the constants i
         let isCurrent = publishing.withLock {
             guard cell.ticket == ticket else { return isFirst }
             if !isFirst { node.usesWeaker = true }
-            if !(isShared && IsolationScope.areOpen) { replaced = cell.fill(value) }
+            if !goesStale, !(isShared && IsolationScope.areOpen) { replaced = cell.fill(value) }
             return true
         }
         withExtendedLifetime(replaced) {}

@@ -75,12 +75,13 @@ extension PreferenceStore {
         let core = resolved.core
         guard let layer = core.writable else { return }
         let error = core.set {
-            let own = layer.source.publishing.withLock {
+            let all = layer.source.publishing.withLock {
                 var keys: [String] = []
                 layer.source.table.forEach { if $0.value != nil { keys.append($0.name) } }
                 return keys
             }
-            let names = own.compactMap(layer.name).filter { !PreferenceStore.recordNames.contains($0) }
+            let names = (all + core.locked.keys).compactMap(layer.name)
+                .filter { !PreferenceStore.recordNames.contains($0) }
             return names.map { StoredChange($0, nil) }
         }
         if let error { core.report(error) }

@@ -56,7 +56,9 @@ public struct PreferenceTransaction {
     /// Returns the preference's value; throws if the stored one can't be used.
     mutating func read<Value>(_ preference: Preference<Value>) throws(PreferenceError) -> Value {
         let declaration = try own(preference)
-        return try declaration.readStrictly(candidates(declaration.node)) ?? declaration.makeDefault()
+        let found = candidates(declaration.node)
+        if let failure { throw failure }
+        return try declaration.readStrictly(found) ?? declaration.makeDefault()
     }
 
     /// Stores a value with the transaction.
@@ -97,6 +99,7 @@ public struct PreferenceTransaction {
 
     /// Returns the values of some layers that would be listed if the transaction ended here.
     mutating func contents(from base: Int, to end: Int = .max) -> [String: PropertyListValue] {
+        for key in core.locked.keys.sortedByBytes { if let name = core.writable?.name(of: key) { checkUnlocked([name]) } }
         if isRecording { reads.append(.all(core.newestContents(from: core.readBase))) }
         return core.newestContents(from: base, to: end, with: sourceChanges)
     }
@@ -109,6 +112,8 @@ public struct PreferenceTransaction {
 
     /// Returns the values of a preference that would be read if the transaction ended here.
     mutating func candidates(_ node: Node) -> [Candidate] {
+        let core = core
+        checkUnlocked(core.names(of: node))
         let changes = sourceChanges
         let (stored, found) = core.publishing.withLock {
             noteUnknown([node.name] + node.formerNames)
@@ -121,6 +126,7 @@ public struct PreferenceTransaction {
 
     /// Returns the values of a name that would be read if the transaction ended here.
     mutating func candidates(_ name: String) -> [Candidate] {
+        checkUnlocked([name])
         let changes = sourceChanges
         let (stored, found) = core.publishing.withLock {
             noteUnknown([name])
@@ -129,6 +135,11 @@ public struct PreferenceTransaction {
         }
         if isRecording { reads.append(.name(name, stored)) }
         return found
+    }
+
+    /// Fails if the writable layer's value of the first of these names that has one is locked.
+    private mutating func checkUnlocked(_ names: @autoclosure () -> [String]) {
+        do throws(PreferenceError) { try core.checkUnlocked(names(), after: edits) } catch { fail(error) }
     }
 
     /// Notes the names that keyed sources weren't asked for.
