@@ -3,9 +3,7 @@ internal import Synchronization
 // What others have changed, and what is done a while after changes.
 
 extension Source {
-    var host: PreferenceBackendHost {
-        PreferenceBackendHost { [weak self] in self?.lookLater() } report: { [weak self] in self?.report($0) }
-    }
+    var host: PreferenceBackendHost { PreferenceBackendHost(self) }
 
     /// Has a thread look for external changes; returns at once.
     func lookLater() {
@@ -38,7 +36,7 @@ extension Source {
     func look(until deadline: PreferenceDeadline) throws {
         if isKeyed, isOpen {
             isLookQueued.store(false, ordering: .releasing)
-            return try read(nil, until: timeout)
+            return try readChanged(until: timeout)
         }
         try inTurn(until: deadline) { effects, deadline in
             isLookQueued.store(false, ordering: .releasing)
@@ -60,8 +58,7 @@ extension Source {
 
     /// Syncs the place after 80 ms, so that the changes until then share the costs, and lets it tidy up; call in the turn.
     func tidyAfterChange(_ effects: inout Effects) {
-        if isKeyed { effects.finish() }
-        tidyLater(80_000_000)
+        isKeyed ? effects.finish() : tidyLater(80_000_000)
     }
 
     private func tidyLater(_ nanoseconds: Int64) {
@@ -76,7 +73,7 @@ extension Source {
         do {
             try inTurn(until: timeout) { effects, _ in
                 isTidying = false
-                guard let own, !isKeyed else { return }
+                guard let own else { return }
                 let names = publishing.withLock { table.count }
                 guard let delay = try own.tidy(names: names, { publish($0, &effects) }) else { return }
                 tidyLater(delay.nanoseconds)

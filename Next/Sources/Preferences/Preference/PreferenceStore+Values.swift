@@ -77,7 +77,8 @@ extension PreferenceStore {
         let error = core.set {
             let own = layer.source.publishing.withLock {
                 var keys: [String] = []
-                layer.source.table.forEach { if $0.value != nil { keys.append($0.name) } }
+                // A keyed place may hide a value below an equal one of another place.
+                layer.source.table.forEach { if $0.value != nil || $0.isKnown { keys.append($0.name) } }
                 return keys
             }
             let names = own.compactMap(layer.name).filter { !PreferenceStore.recordNames.contains($0) }

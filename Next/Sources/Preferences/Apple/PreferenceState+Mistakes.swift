@@ -1,0 +1,1 @@
+../../../../Sources/Preferences/Apple/PreferenceState+Mistakes.swift

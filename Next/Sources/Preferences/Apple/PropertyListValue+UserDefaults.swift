@@ -1,0 +1,1 @@
+../../../../Sources/Preferences/Apple/PropertyListValue+UserDefaults.swift
