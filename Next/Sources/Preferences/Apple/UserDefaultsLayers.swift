@@ -5,13 +5,16 @@ extension Layer {
     /// Returns the layers of user defaults, the strongest first: the values that an administrator forces, the domain's own, which receive the
     /// writes, and those that are shown where it has none.
     static func userDefaults(_ backend: UserDefaultsBackend) -> [Layer] {
-        var managed = Layer(source: Source(UserDefaultsPartBackend(.managed, of: backend)))
-        (managed.name, managed.isReadOnly, managed.isManaged) = ("managed", true, true)
+        let managed = Layer(
+            source: Source(UserDefaultsPartBackend(.managed, of: backend)),
+            name: "managed",
+            isReadOnly: true,
+            isManaged: true
+        )
         let own = Layer(source: Source(backend))
         guard backend.defaults.weaker != nil else { return [managed, own] }
-        var weaker = Layer(source: Source(UserDefaultsPartBackend(.weaker, of: backend)))
-        (weaker.name, weaker.isReadOnly) = ("registered or global", true)
-        return [managed, own, weaker]
+        let weaker = Source(UserDefaultsPartBackend(.weaker, of: backend))
+        return [managed, own, Layer(source: weaker, name: "registered or global", isReadOnly: true)]
     }
 
     /// Returns the layer of the arguments that some user defaults show, whose strings are read as the declared type.
@@ -19,14 +22,12 @@ extension Layer {
     /// User defaults show only `-name value`, and what the program put into the argument domain.
     ///
     /// - Parameter options: The options of the command line, for a store that reads them in all of their forms.
-    static func arguments(above defaults: SharedUserDefaults, options: [String: PropertyListValue]? = nil) -> Layer {
+    static func arguments(above defaults: SharedUserDefaults, options: CommandLineValues? = nil) -> Layer {
         // Instead of the text, user defaults may show the property list that it is, or what the program set.
-        let values = (options ?? [:]).merging(defaults.arguments) { $0 == true ? $0 : $1 }
-        var layer = Layer(source: Source(values))
-        (layer.name, layer.isReadOnly, layer.isText) = ("arguments", true, true)
-        layer.optionPrefix = options == nil ? "-" : "--"
+        let values = (options?.all ?? [:]).merging(defaults.arguments) { $0 == true ? $0 : $1 }
         // Unlisted, because the system adds values of its own.
-        layer.spelling = { $0 }
+        var layer = Layer(options: values, words: options?.words ?? []) { $0 }
+        if options == nil { layer.optionPrefix = "-" }
         return layer
     }
 }

@@ -12,23 +12,28 @@ extension Source {
         var isOutdated = false
     }
 
+    /// Why names are asked for.
+    enum ReadCause {
+        /// They are going to be used. Observers of changes are called on another thread, as the reader might have a lock.
+        case use
+        /// The backend may have noted changes, of other names, too.
+        case change
+        /// They are outdated, and have observers.
+        case observers
+    }
+
     /// Notes the names of a change for the reads that are on their way; call under the publish lock.
     func noteReads(_ changes: [StoredChange]) {
         for read in reads { for change in changes { read.changed.insert(change.name) } }
     }
 
-    /// Asks the backend for names that a reader needs and shows their values; observers of changes are called on another thread, as the
-    /// reader might have a lock.
-    func read(_ names: [String], until deadline: PreferenceDeadline) throws {
-        try read(names, isLook: false, until: deadline)
-    }
-
-    /// Shows what has changed by what the backend has noted, or what must be asked for again.
+    /// Shows what the backend has noted, and what could not be read before.
     func readChanged(until deadline: PreferenceDeadline) throws {
-        try read(publishing.withLock { exchange(&unread, with: []) }, isLook: true, until: deadline)
+        try read(publishing.withLock { exchange(&unread, with: []) }, for: .change, until: deadline)
     }
 
-    private func read(_ names: [String], isLook: Bool, until deadline: PreferenceDeadline) throws {
+    /// Asks the backend for names and shows their values.
+    func read(_ names: [String], for cause: ReadCause, until deadline: PreferenceDeadline) throws {
         guard let own else { return }
         if isForeign { throw misuse }
         var (asked, tries) = (names, 0)
@@ -38,11 +43,11 @@ extension Source {
                 publishing.withLock { reads.append(read) }
                 defer { publishing.withLock { reads.removeAll { $0 === read } } }
                 var values = asked.isEmpty ? [] : try own.values(for: asked)
-                if isLook, tries == 0 { values += try own.values(for: nil) }
+                if cause == .change, tries == 0 { values += try own.values(for: nil) }
                 if values.isEmpty { return }
                 // Until they are shown, they must not get lost.
                 asked = values.map(\.name)
-                asked = try show(values, read, isLook, until: deadline)
+                asked = try show(values, read, cause, until: deadline)
                 if asked.isEmpty { return }
                 tries += 1
                 if tries == 8 { throw busy }
@@ -58,7 +63,7 @@ extension Source {
     private func show(
         _ values: [StoredChange],
         _ read: KeyedRead,
-        _ isLook: Bool,
+        _ cause: ReadCause,
         until deadline: PreferenceDeadline
     ) throws -> [String] {
         func show(_ effects: inout Effects) -> [String] {
@@ -70,7 +75,7 @@ extension Source {
                     let isNew = entry.knowledge == .none && entry.value == nil && entry.kept == nil
                     if !entry.isKnown { current.append(entry) }
                     entry.knowledge = read.isOutdated ? .outdated : .current
-                    if isLook || !isNew || !showNew(change, entry, &effects) { changes.append(change) }
+                    if cause != .use || !isNew || !showNew(change, entry, &effects) { changes.append(change) }
                 }
                 noteReads(changes)
                 publishSeveral(unmasked(changes, 0), nil, &effects)
@@ -80,7 +85,7 @@ extension Source {
         guard turn.isMine else {
             return try inTurn(until: deadline) { effects, _ in
                 let rest = show(&effects)
-                if !isLook, !effects.isEmpty { exchange(&effects, with: Effects()).runLater(self) }
+                if cause == .use, !effects.isEmpty { exchange(&effects, with: Effects()).runLater(self) }
                 return rest
             }
         }
@@ -131,7 +136,7 @@ extension Source {
         }
         guard !names.isEmpty else { return }
         // What can't be read is asked for later.
-        do { try read(names, isLook: true, until: timeout) } catch {}
+        do { try read(names, for: .observers, until: timeout) } catch {}
     }
 
     private func isObserved(_ entry: Entry) -> Bool {

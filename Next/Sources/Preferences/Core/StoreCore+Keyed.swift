@@ -25,7 +25,7 @@ extension StoreCore {
     func ask(for names: NamesInUse, again: Bool = false, until deadline: PreferenceDeadline? = nil) throws {
         for (index, layer) in layers.enumerated() where layer.source.isKeyed {
             let needed = publishing.withLock { self.needed(names, again, index, layer) }
-            if !needed.isEmpty { try layer.source.read(needed, until: deadline ?? layer.source.timeout) }
+            if !needed.isEmpty { try layer.source.read(needed, for: .use, until: deadline ?? layer.source.timeout) }
         }
     }
 

@@ -74,6 +74,11 @@ extension PreferenceStore {
     public func removeAll() {
         let core = resolved.core
         guard let layer = core.writable else { return }
+        if core.hasKeyed {
+            do { try core.askBeforeChange(for: .all, until: core.deadline) } catch {
+                core.report(PreferenceError(.unavailable, from: error))
+            }
+        }
         let error = core.set {
             let own = layer.source.publishing.withLock {
                 var keys: [String] = []

@@ -242,7 +242,7 @@ struct RegisteredDefaultsTests {
         let backend = UserDefaultsBackend(shared) { [watch = defaults.watch] _, deliver in watch.observer(deliver) }
         return PreferenceStore(
             backend,
-            arguments: .arguments(above: shared, options: nil)
+            arguments: .arguments(above: shared, options: options.map { CommandLineValues(parsing: $0) })
         )
     }
 
