@@ -114,7 +114,7 @@ final class DraftBackend: Backend {
     func describe(_ name: String?) -> StoredPlace { layer.source.describe(name.map(layer.key)) }
 
     func load(host: PreferenceBackendHost, until deadline: PreferenceDeadline) -> [StoredChange] {
-        follower.begin { [weak self] in self?.source.withLock { $0.source }?.lookSoon() }.map(\.change)
+        follower.begin { [weak self] in self?.source.withLock { $0.source }?.lookNow() }.map(\.change)
     }
 
     func catchUp(until deadline: PreferenceDeadline) -> ExternalChanges {

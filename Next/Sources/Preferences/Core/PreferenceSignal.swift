@@ -75,6 +75,9 @@ package final class PreferenceSignal: Observable, Sendable {
         return readEpochs.load(ordering: .relaxed) & ~(1 << UInt8(epoch.load(ordering: .relaxed)))
     }
 
+    /// Whether a tracking might wait for the next change.
+    var isTracked: Bool { changesSinceRead.load(ordering: .relaxed) < 2 }
+
     /// Whether two changes were signalled since the last read.
     var isSignalledTwice: Bool { changesSinceRead.load(ordering: .relaxed) == 2 }
 

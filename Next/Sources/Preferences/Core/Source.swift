@@ -45,6 +45,10 @@ package final class Source: @unchecked Sendable {  // `turn` or the publish lock
     @exclusivity(unchecked) var reads: [KeyedRead] = []
     /// The names whose reads have failed.
     @exclusivity(unchecked) var unread: [String] = []
+    /// The entries whose names a keyed backend was asked for since the last time when all might have changed, and those from before that no
+    /// thread has looked at yet.
+    @exclusivity(unchecked) var current: [Entry] = []
+    @exclusivity(unchecked) var outdated: [Entry] = []
     @exclusivity(unchecked) private var reporters: [Reporter] = []
     /// The secret names that stores over it have declared, as it spells them.
     @exclusivity(unchecked) private var secretNames: Set<String> = []
@@ -203,7 +207,8 @@ package final class Source: @unchecked Sendable {  // `turn` or the publish lock
             if note(error) { effects.report(error) }
             throw error.ofOpening
         }
-        publish(.contents(after: [], values), &effects)
+        // A keyed backend has other values than those that it was asked for.
+        if !isKeyed { publish(.contents(after: [], values), &effects) }
         _ = note(nil)
         phase.store(Phase.open.rawValue, ordering: .releasing)
         noteProblems(&effects)

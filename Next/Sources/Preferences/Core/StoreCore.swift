@@ -237,7 +237,8 @@ package final class StoreCore: @unchecked Sendable {  // all but the constants i
         let isCurrent = publishing.withLock {
             guard cell.ticket == ticket else { return isFirst }
             if !isFirst { node.usesWeaker = true }
-            if !goesStale, !(isShared && IsolationScope.areOpen) { replaced = cell.fill(value) }
+            let isKept = !goesStale && (!hasKeyed || node.isKnown) && !(isShared && IsolationScope.areOpen)
+            if isKept { replaced = cell.fill(value) }
             return true
         }
         withExtendedLifetime(replaced) {}
@@ -290,10 +291,12 @@ package final class StoreCore: @unchecked Sendable {  // all but the constants i
         until deadline: PreferenceDeadline? = nil
     ) throws(PreferenceError) -> UInt64 {
         try checkTarget(deadline)
+        let isObserved = Self.willSetCount.load(ordering: .relaxed) > 0
+        if hasKeyed, hasManaged || isObserved {
+            for change in changes { prepare(.name(change.name), until: deadline) }
+        }
         if hasManaged { try checkManaged(changes) }
-        guard Self.willSetCount.load(ordering: .relaxed) > 0 else { return 0 }
-        if hasKeyed { for change in changes { prepare(.name(change.name), until: deadline) } }
-        return notifyEarly(changes)
+        return isObserved ? notifyEarly(changes) : 0
     }
 
     /// Changes the writable layer for a property, which doesn't wait for long; returns what is to be reported.
@@ -342,7 +345,8 @@ package final class StoreCore: @unchecked Sendable {  // all but the constants i
 
     /// Opens the sources on a thread of the pool.
     nonisolated(nonsending) func prepare(_ source: Source, until deadline: PreferenceDeadline, isQueued: Bool) async throws {
-        if isPrepared.load(ordering: .acquiring), !hasKeyed { return }
+        // A keyed backend that never waits is asked where the task runs.
+        if isPrepared.load(ordering: .acquiring), !hasKeyed || source.backend.saysWhenItWaits { return }
         try await source.perform(until: deadline, isQueued: isQueued) { [self] in
             if $0.isNow { throw PreferenceDeadline.WouldWait() }
             prepare(.all, until: $0)
@@ -350,9 +354,16 @@ package final class StoreCore: @unchecked Sendable {  // all but the constants i
     }
 
     /// Changes the writable layer by the names that `body` returns, which runs in the turn; see `Source.change`.
-    func change(until deadline: PreferenceDeadline, _ body: (inout Effects) throws -> [StoredChange]) throws {
+    ///
+    /// - Parameter names: Those that the body reads.
+    func change(
+        until deadline: PreferenceDeadline,
+        reading names: NamesInUse = .all,
+        _ body: (inout Effects) throws -> [StoredChange]
+    ) throws {
         try checkTarget(deadline)
-        if hasKeyed { try ask(for: .all, until: deadline) }
+        var deadline = deadline
+        if hasKeyed { try askBeforeChange(for: names, until: deadline.start()) }
         try layers[base].source.change(until: deadline) { effects in
             let made = try body(&effects)
             if hasManaged { try checkManaged(made) }

@@ -90,6 +90,9 @@ extension PreferenceDeclaration {
     /// - Parameter isStored: Whether the result is for the store; user defaults have their own form of some values.
     package func encodeUnchecked(_ value: Value, isStored: Bool = false) throws(PreferenceError) -> PropertyListValue? {
         do {
+            #if canImport(Darwin) || STANDINS
+            if isStored, let stored = try userDefaultsForm(of: value) { return stored }
+            #endif
             return try coding.encode(value)
         } catch {
             throw unencodable(because: error)

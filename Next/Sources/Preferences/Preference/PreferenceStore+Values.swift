@@ -74,10 +74,16 @@ extension PreferenceStore {
     public func removeAll() {
         let core = resolved.core
         guard let layer = core.writable else { return }
+        if core.hasKeyed {
+            do { try core.askBeforeChange(for: .all, until: core.deadline) } catch {
+                core.report(PreferenceError(.unavailable, from: error))
+            }
+        }
         let error = core.set {
             let all = layer.source.publishing.withLock {
                 var keys: [String] = []
-                layer.source.table.forEach { if $0.value != nil { keys.append($0.name) } }
+                // A keyed place may hide a value below an equal one of another place.
+                layer.source.table.forEach { if $0.value != nil || $0.isKnown { keys.append($0.name) } }
                 return keys
             }
             let names = (all + core.locked.keys).compactMap(layer.name)

@@ -175,7 +175,10 @@ extension PreferenceTransaction: CustomReflectable {
 
 extension StoreCore {
     /// Changes several names as one; the body runs once, in the turn.
+    ///
+    /// - Parameter names: Those that the body reads.
     func transact<Result>(
+        reading names: NamesInUse = .all,
         until deadline: PreferenceDeadline? = nil,
         _ body: (inout PreferenceTransaction) throws -> Result
     ) throws -> Result {
@@ -190,7 +193,7 @@ extension StoreCore {
         while true {
             var result: Result?
             do {
-                try change(until: deadline ?? self.deadline) { effects in
+                try change(until: deadline ?? self.deadline, reading: names) { effects in
                     let start = preferences_now()
                     let (made, changes) = try run(body, asked)
                     let duration = preferences_now() - start
@@ -411,7 +414,8 @@ extension Preference {
     @discardableResult
     public func update<Result>(_ body: (inout Value) throws -> Result) throws -> Result {
         let preference = inUse
-        do { return try preference.store.core.transact { try preference.update(&$0, body) } } catch {
+        let node = preference.declaration.node
+        do { return try preference.store.core.transact(reading: .node(node)) { try preference.update(&$0, body) } } catch {
             throw (error as? PreferenceError)?.named(name) ?? error
         }
     }
