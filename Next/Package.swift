@@ -40,7 +40,9 @@ let package = Package(
         ),
         .testTarget(
             name: "PreferencesKeyringTests",
-            dependencies: ["PreferencesKeyring", "Preferences", "DurableFile", "TestSupport"],
+            dependencies: [
+                "PreferencesKeyring", "PreferencesEditing", "PreferencesTesting", "Preferences", "DurableFile", "TestSupport",
+            ],
             swiftSettings: settings
         ),
         .executableTarget(name: "laws", dependencies: ["Preferences", "FileTestSupport"], swiftSettings: settings),

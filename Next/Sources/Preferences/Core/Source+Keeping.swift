@@ -30,9 +30,8 @@ extension Source {
         do {
             let (changes, announced) = try body(&effects)
             // What can't be read might be merged with what is set.
-            if let own, case let locked = own.locked, !locked.isEmpty {
-                for change in changes { if let error = locked[change.name] { return error.named(change.name) } }
-            }
+            let locked = locked
+            for change in changes { if let error = locked[change.name] { return error.named(change.name) } }
             keep(changes, announced, &effects)
         } catch { return PreferenceError(.unencodable, from: error) }
         var issue: PreferenceError?

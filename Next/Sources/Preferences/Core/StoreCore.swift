@@ -185,6 +185,13 @@ package final class StoreCore: @unchecked Sendable {  // all but the constants i
         return found
     }
 
+    /// Returns the value that the writable layer has under a preference's name, else under a former one.
+    package func ownValue(ofPreference name: String) -> Candidate? {
+        let node = node(name)
+        prepare(.node(node))
+        return publishing.withLock { node.candidates(from: base).first { $0.layer == base } }
+    }
+
     /// Returns the stored values of a node that an update reads: those of the writable layer and the layers below it, with what isn't shown
     /// yet. Call under the publish lock.
     func newest(_ node: Node, with changes: SourceChanges? = nil) -> [Candidate] {
