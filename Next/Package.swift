@@ -43,7 +43,11 @@ let package = Package(
             dependencies: ["PreferencesKeyring", "Preferences", "DurableFile", "TestSupport"],
             swiftSettings: settings
         ),
-        .executableTarget(name: "laws", dependencies: ["Preferences", "FileTestSupport"], swiftSettings: settings),
+        .executableTarget(
+            name: "laws",
+            dependencies: ["Preferences", "PreferencesTesting", "FileTestSupport"],
+            swiftSettings: settings
+        ),
     ],
     swiftLanguageModes: [.v6]
 )

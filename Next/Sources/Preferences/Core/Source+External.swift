@@ -133,6 +133,7 @@ extension Source {
     /// Stores what is kept, and has all that was stored survive a loss of power.
     func flush(until deadline: PreferenceDeadline) throws {
         try storeAll(until: deadline)
+        if let error = openingError { throw error }
         for source in own?.below ?? [] { try source.flush(until: deadline) }
         if mayWait, isOpen { try backend.sync(until: begun(deadline)) }
     }

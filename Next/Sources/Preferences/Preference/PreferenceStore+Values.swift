@@ -74,9 +74,11 @@ extension PreferenceStore {
     public func removeAll() {
         let core = resolved.core
         guard let layer = core.writable else { return }
+        core.prepare()
+        if let error = layer.source.openingError { return core.report(error) }
         let error = core.set {
             let all = layer.source.publishing.withLock {
-                var keys: [String] = []
+                var keys = Array(layer.source.unshown.keys)
                 layer.source.table.forEach { if $0.value != nil { keys.append($0.name) } }
                 return keys
             }
