@@ -109,7 +109,10 @@ private final class ValidatedBackend: Backend {
         guard let source, !changes.isEmpty || !hasBegun else { return .none }
         var newest = source.unshownValues
         for (index, change) in changes {
-            newest.updateValue(change.value, forKey: key(followed[index]) + store.core.layers[followed[index]].key(change.name))
+            newest.updateValue(
+                change.value,
+                forKey: key(followed[index]) + store.core.layers[followed[index]].key(change.name)
+            )
         }
         let found = isolation.run { problems(hasBegun ? Self.outcome : nil, over: source, newest) }
         state.withLock { state in
