@@ -131,7 +131,8 @@ struct StoreOverStoreTests {
         backend.changeOutside(["port": "ninety"])
         await eventually { !service.problems.isEmpty }
         let problem = try #require(service.problems.first)
-        #expect(problem.code == .unreadable && problem.message.contains("the last valid values of the group stay in use"))
+        #expect(problem.code == .unreadable)
+        #expect(problem.message.contains("the last valid values of the group stay in use"))
         #expect(throws: PreferenceProblems.self) { try service.check() }
         backend.changeOutside(["port": 7])
         await eventually { service.problems.isEmpty }
@@ -159,5 +160,70 @@ struct StoreOverStoreTests {
         #expect(throws: PreferenceError.self) { try store.write(nil, for: "host") }
         service.$host.reset()
         #expect(issues.elements.map(\.code) == [.invalid] && base.contents == before && service.host == "b")
+    }
+
+    /// A change that a stronger layer hides is one for updates.
+    @Test
+    func updateReadsAHiddenChange() throws {
+        let own = PreferenceStore.inMemory(["port": 2])
+        let base = PreferenceStore.layered([.inMemory(["port": 1, "host": "a"]).readOnly(named: "strong"), own])
+        base.issueHandler = { _ in }
+        let store = try PreferenceStore.validated(Service.self, over: base)
+        let service = Service(in: store)
+        own["port"] = 3
+        try service.$port.update { $0 += 1 }
+        #expect(own["port"] == 4 && service.port == 1 && service.$port.source.name == "strong")
+    }
+
+    /// Both values are always set together, by several threads, with states between that aren't valid.
+    @Test
+    func onlyWholeStatesAreShown() async throws {
+        let base = PreferenceStore.inMemory(["host": "a", "port": 1, "twin": 1])
+        base.issueHandler = { _ in }
+        let draft = base.draft()
+        let stores = [try PreferenceStore.validated(Service.self, over: base), draft.store]
+        let broken = Recorder<String>()
+        let observations = stores.map { store in
+            let state = Lock(["port": 1, "twin": 1] as [String: PropertyListValue])
+            _ = store["port"]
+            return store.subscribe { batch in
+                let change = PreferenceStoreChange(batch)
+                let shown = state.withLock { state in
+                    for name in change.names { state[name] = change.new[name] }
+                    return state
+                }
+                if shown["port"] != shown["twin"] { broken.record("\(shown) after \(change)") }
+            }
+        }
+        await onThreads(3) { thread in
+            for round in 1...200 {
+                let value = PropertyListValue.integer(Int64(1 + thread * 1000 + round))
+                insist {
+                    try base.transaction {
+                        $0["port"] = value
+                        $0["twin"] = value
+                        $0["mode"] = round % 3 == 0 ? "tall" : nil
+                    }
+                }
+            }
+        }
+        base["mode"] = nil
+        await eventually { stores.allSatisfy { $0.contents == base.contents } }
+        #expect(broken.elements.isEmpty, "\(broken.elements)")
+        withExtendedLifetime(observations) {}
+    }
+
+    @Test
+    func observerOfADraftThatSetsTheOriginalStoreIsCut() {
+        let store = PreferenceStore.inMemory()
+        let issues = store.recordIssues()
+        let draft = store.draft()
+        let (volume, shown) = (
+            Preference("volume", default: 0, in: store), Preference("volume", default: 0, in: draft.store)
+        )
+        let observation = shown.observe { volume.value = $0.new + 1 }
+        volume.value = 1
+        same(issues.elements.map(\.code), [.feedbackLoop])
+        withExtendedLifetime(observation) {}
     }
 }
