@@ -109,12 +109,22 @@ final class DraftBackend: Backend {
     var saysWhenItWaits: Bool { layer.source.saysWhenItWaits }
     var isWritable: Bool { layer.source.isWritable }
     var isKeyed: Bool { layer.source.isKeyed }
+    /// Only the layer itself has to look.
+    var isStale: Bool? { layer.source.goesStale ? false : nil }
     var storesEqualValues: Bool { true }
     var below: [Source] { [layer.source] }
+    var locked: [String: PreferenceError] {
+        let locked = layer.source.locked
+        return locked.isEmpty
+            ? [:]
+            : Dictionary(
+                uniqueKeysWithValues: locked.compactMap { key, error in layer.name(of: key).map { ($0, error) } }
+            )
+    }
     func describe(_ name: String?) -> StoredPlace { layer.source.describe(name.map(layer.key)) }
 
     func load(host: PreferenceBackendHost, until deadline: PreferenceDeadline) -> [StoredChange] {
-        follower.begin { [weak self] in self?.source.withLock { $0.source }?.lookSoon() }.map(\.change)
+        follower.begin(host.changedNow).map(\.change)
     }
 
     func catchUp(until deadline: PreferenceDeadline) -> ExternalChanges {

@@ -47,11 +47,6 @@ extension Source {
         }
     }
 
-    /// Shows what others have changed before it returns, unless another thread has the turn.
-    package func lookSoon() {
-        do { try look(until: .now) } catch { lookLater() }
-    }
-
     /// Has the sources below look, and then does; opens them unless they are open.
     func lookWhole(until deadline: PreferenceDeadline) throws {
         for source in own?.below ?? [] where source.mayWait { try source.lookWhole(until: deadline) }
@@ -76,6 +71,7 @@ extension Source {
 
     /// Looks for external changes before a read if that is necessary and the turn is free; else its holder reads the place.
     func lookIfStale() {
+        for source in own?.below ?? [] { source.lookIfStale() }
         guard goesStale, isOpen, !turn.isMine, own?.isStale ?? false else { return }
         do { try look(until: .now) } catch {}  // the source has reported it
     }
