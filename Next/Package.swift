@@ -18,7 +18,11 @@ let package = Package(
         .target(name: "CPreferences"),
         .target(name: "Preferences", dependencies: ["CPreferences"], swiftSettings: settings),
         .target(name: "PreferencesSchema", dependencies: ["Preferences"], swiftSettings: settings),
-        .target(name: "PreferencesEditing", dependencies: ["Preferences", "PreferencesSchema"], swiftSettings: settings),
+        .target(
+            name: "PreferencesEditing",
+            dependencies: ["Preferences", "PreferencesSchema"],
+            swiftSettings: settings
+        ),
         .target(name: "PreferencesValidation", dependencies: ["Preferences"], swiftSettings: settings),
         .target(name: "PreferencesTesting", dependencies: ["CPreferences", "Preferences"], swiftSettings: settings),
         .target(name: "PreferencesKeyring", dependencies: ["Preferences"], swiftSettings: settings),
@@ -45,7 +49,11 @@ let package = Package(
             ],
             swiftSettings: settings
         ),
-        .executableTarget(name: "laws", dependencies: ["Preferences", "FileTestSupport"], swiftSettings: settings),
+        .executableTarget(
+            name: "laws",
+            dependencies: ["Preferences", "PreferencesTesting", "FileTestSupport"],
+            swiftSettings: settings
+        ),
     ],
     swiftLanguageModes: [.v6]
 )

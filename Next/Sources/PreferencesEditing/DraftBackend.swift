@@ -109,6 +109,8 @@ final class DraftBackend: Backend {
     var saysWhenItWaits: Bool { layer.source.saysWhenItWaits }
     var isWritable: Bool { layer.source.isWritable }
     var isKeyed: Bool { layer.source.isKeyed }
+    /// Only the layer itself has to look.
+    var isStale: Bool? { layer.source.goesStale ? false : nil }
     var storesEqualValues: Bool { true }
     var below: [Source] { [layer.source] }
     var locked: [String: PreferenceError] {
@@ -117,7 +119,7 @@ final class DraftBackend: Backend {
     func describe(_ name: String?) -> StoredPlace { layer.source.describe(name.map(layer.key)) }
 
     func load(host: PreferenceBackendHost, until deadline: PreferenceDeadline) -> [StoredChange] {
-        follower.begin { [weak self] in self?.source.withLock { $0.source }?.lookNow() }.map(\.change)
+        follower.begin(host.changedNow).map(\.change)
     }
 
     func catchUp(until deadline: PreferenceDeadline) -> ExternalChanges {

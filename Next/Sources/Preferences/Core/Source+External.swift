@@ -63,6 +63,7 @@ extension Source {
 
     /// Looks for external changes before a read if that is necessary and the turn is free; else its holder reads the place.
     func lookIfStale() {
+        for source in own?.below ?? [] { source.lookIfStale() }
         guard goesStale, isOpen, !turn.isMine, own?.isStale ?? false else { return }
         do { try look(until: .now) } catch {}  // the source has reported it
     }
@@ -120,6 +121,7 @@ extension Source {
     /// Stores what is kept, and has all that was stored survive a loss of power.
     func flush(until deadline: PreferenceDeadline) throws {
         try storeAll(until: deadline)
+        if let error = openingError { throw error }
         for source in own?.below ?? [] { try source.flush(until: deadline) }
         if mayWait, isOpen { try backend.sync(until: begun(deadline)) }
     }

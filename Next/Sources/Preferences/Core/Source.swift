@@ -27,7 +27,7 @@ package final class Source: @unchecked Sendable {  // `turn` or the publish lock
     /// Whether a call can be tried without waiting, by a deadline of now.
     let isTriable: Bool
     /// Whether a read must look for external changes before it, if what was read last is too old.
-    let goesStale: Bool
+    package let goesStale: Bool
     /// The handler of the store that was created over the source.
     let issues = IssueReporter()
 
@@ -271,7 +271,8 @@ package final class Source: @unchecked Sendable {  // `turn` or the publish lock
             if limit > 0 {
                 // Within the lock: new names of stores change the table, too.
                 publishing.withLock { addKept(limit, to: &stored) }
-            } else if mayWait, !storesEqualValues {
+            } else if mayWait, !storesEqualValues, own?.locked.isEmpty ?? true {
+                // Nothing is shown of a locked value, which a removal concerns.
                 publishing.withLock { dropStored(&stored) }
             }
             return stored

@@ -74,6 +74,8 @@ extension PreferenceStore {
     public func removeAll() {
         let core = resolved.core
         guard let layer = core.writable else { return }
+        core.prepare()
+        if let error = layer.source.openingError { return core.report(error) }
         if core.hasKeyed {
             do { try core.askBeforeChange(for: .all, until: core.deadline) } catch {
                 core.report(PreferenceError(.unavailable, from: error))
@@ -81,7 +83,7 @@ extension PreferenceStore {
         }
         let error = core.set {
             let all = layer.source.publishing.withLock {
-                var keys: [String] = []
+                var keys = Array(layer.source.unshown.keys)
                 // A keyed place may hide a value below an equal one of another place.
                 layer.source.table.forEach { if $0.value != nil || $0.isKnown { keys.append($0.name) } }
                 return keys
