@@ -48,7 +48,7 @@ struct UpdatesTests {
             if !isEarly { await waitUntil { seen.value == 1 } }
             consumer.cancel()
             await same(consumer.value, "ended")
-            same(subscriptionCount, 0)
+            same(store.subscriptionCount(of: "count"), 0)
         }
     }
 
@@ -58,9 +58,9 @@ struct UpdatesTests {
         let both: PreferenceUpdates<(Int, String)>.Iterator? = PreferenceStore.updates(of: count, name)
             .makeAsyncIterator()
         await same(updates?.next(), 0)
-        same(subscriptionCount, 2)
+        same(store.subscriptionCount(of: "count"), 2)
         updates = nil
-        same(subscriptionCount, 1)
+        same(store.subscriptionCount(of: "count"), 1)
         withExtendedLifetime(both) {}
     }
 
@@ -151,12 +151,5 @@ struct UpdatesTests {
         let last = rounds(100_000)
         for value in 1...last { count.value = value }
         for value in 0...last where await updates.next() != value { Issue.record("not \(value)") }
-    }
-
-    private var subscriptionCount: Int {
-        let change = ChangeEntry(name: "count", old: StoredCandidates(), new: StoredCandidates(1))
-        var batch = ChangeBatch(sequence: .max, origin: .local)
-        batch.append(change)
-        return store.core.state.withLock { [batch] in $0.subscribers(to: batch).count }
     }
 }

@@ -101,8 +101,9 @@ struct FormerNameOwnershipTests {
     func emptyNameIsReportedAndIgnored() throws {
         let store = PreferenceStore.inMemory(["a.": 4])
         record(store)
+        let scope = store.scoped(prefix: "a.")
         for _ in 0..<2 {
-            let scoped = Preference("volume", default: 5, .formerly("", "vol"), in: store.scoped(prefix: "a."))
+            let scoped = Preference("volume", default: 5, .formerly("", "vol"), in: scope)
             #expect(scoped.value == 5 && AnyPreference(scoped).formerNames == ["vol"])
         }
         let volume = Preference("volume", default: 5, .formerly(""), in: store)

@@ -40,4 +40,11 @@ enum StoreKind: CaseIterable, Sendable, CustomTestStringConvertible {
 extension PreferenceStore {
     /// The number of stores that show names of the store's place.
     var storeCount: Int { core.layers.layers[0].source.cores.count }
+
+    /// The number of observers of a name.
+    func subscriptionCount(of name: String) -> Int {
+        var batch = ChangeBatch(sequence: .max, origin: .local)
+        batch.append(ChangeEntry(name: name, old: StoredCandidates(), new: StoredCandidates(1)))
+        return core.state.withLock { [batch] in $0.subscribers(to: batch).count }
+    }
 }

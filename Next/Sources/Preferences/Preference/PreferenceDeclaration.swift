@@ -91,7 +91,10 @@ package final class PreferenceDeclaration<Value: Sendable>: Sendable {
     /// Returns the layer that the value comes from.
     func source(among candidates: [Candidate]) -> PreferenceSource {
         guard let candidate = candidates.first(where: canRead) else { return .default }
-        if isOwn(candidate) { return .store }
+        if isOwn(candidate) {
+            let isManaged = store.core.isManagedByPlace(node.name(of: candidate))
+            return isManaged ? PreferenceSource(layer: "managed", isManaged: true) : .store
+        }
         let layer = store.core.layers[candidate.layer]
         return PreferenceSource(layer: layer.name, isManaged: layer.isManaged)
     }

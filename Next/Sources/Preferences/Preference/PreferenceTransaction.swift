@@ -16,6 +16,8 @@ public struct PreferenceTransaction {
     /// The values by the store's names.
     private(set) var edits: [String: PropertyListValue?] = [:]
     private(set) var reads: [Read] = []
+    /// Report, when the changes are stored, that stronger layers hide them.
+    private(set) var hidingReports: [() -> Void] = []
     /// The first error, because of which nothing is stored.
     private(set) var failure: PreferenceError?
 
@@ -63,18 +65,20 @@ public struct PreferenceTransaction {
     mutating func write<Value>(_ value: Value, to preference: Preference<Value>) throws(PreferenceError) {
         let declaration = try own(preference)
         store(try declaration.encode(value, over: candidates(declaration.node)), of: declaration.node)
+        if core.base > 0 { hidingReports.append { declaration.reportHidden() } }
     }
 
-    mutating func apply(_ changes: [StoredChange]) { for change in changes { edits.updateValue(change.value, forKey: change.name) } }
+    mutating func apply(_ changes: [StoredChange]) {
+        for change in changes { edits.updateValue(change.value, forKey: change.name) }
+    }
 
     /// The value stored under a name, or `nil` if nothing is stored. Setting `nil` removes the value.
     public subscript(name: String) -> PropertyListValue? {
         mutating get { candidates(name).first?.value }
         set {
-            guard !name.isEmpty else {
-                return fail(PreferenceError(.invalidName, "a preference needs a name that is not empty"))
-            }
+            guard !name.isEmpty else { return fail(PreferenceStore.emptyName) }
             edits.updateValue(newValue, forKey: name)
+            if core.base > 0, newValue != nil { hidingReports.append { [core] in core.reportHidden(name) } }
         }
     }
 
@@ -170,22 +174,23 @@ extension StoreCore {
     ) throws -> Result {
         // A store that nobody can change is read without a turn.
         guard writable != nil else {
-            let (result, changes) = try run(body)
-            if !changes.isEmpty { try write(changes) }
+            let (result, transaction) = try run(body)
+            if !transaction.edits.isEmpty { try write(transaction.changes) }
             return result
         }
         var asked: Set<String> = []
-        let deadline = deadline
+        let deadline = deadline ?? self.deadline
         while true {
             var result: Result?
+            var hidingReports: [() -> Void] = []
             do {
-                try change(until: deadline ?? self.deadline) { effects in
+                try change(until: deadline) { effects in
                     let start = preferences_now()
-                    let (made, changes) = try run(body, asked)
+                    let (made, transaction) = try run(body, asked)
                     let duration = preferences_now() - start
                     if duration >= layers[base].source.longBody { effects.report(Self.longBody(duration)) }
-                    result = made
-                    return changes
+                    (result, hidingReports) = (made, transaction.hidingReports)
+                    return transaction.changes
                 }
             } catch let error as UnknownNames {
                 for name in error.names { try ask(for: .name(name), until: deadline) }
@@ -193,6 +198,7 @@ extension StoreCore {
                 continue
             }
             guard let result else { fatalError("a backend that didn't throw has run the body") }
+            for report in hidingReports { report() }
             return result
         }
     }
@@ -200,13 +206,13 @@ extension StoreCore {
     private func run<Result>(
         _ body: (inout PreferenceTransaction) throws -> Result,
         _ asked: Set<String> = []
-    ) throws -> (Result, [StoredChange]) {
+    ) throws -> (Result, PreferenceTransaction) {
         prepare()
         var transaction = PreferenceTransaction(on: self, isRecording: false, asked: asked)
         let result = try body(&transaction)
         if !transaction.unknown.isEmpty { throw UnknownNames(names: transaction.unknown) }
         if let failure = transaction.failure { throw failure }
-        return (result, transaction.changes)
+        return (result, transaction)
     }
 
     /// The body has read names that keyed sources must be asked for first, without the turn.
@@ -256,7 +262,10 @@ extension StoreCore {
                     return true
                 } catch is Conflict { return false }
             }
-            if isDone { return result }
+            if isDone {
+                for report in transaction.hidingReports { report() }
+                return result
+            }
             asked.formUnion(unknown)
             try Source.checkCancellation()
             guard deadline.rest != 0 else { throw Self.conflict(source) }

@@ -54,4 +54,10 @@ extension PreferenceStore {
         }
         return cores.count
     }
+
+    /// The number of observers of a name.
+    func subscriptionCount(of name: String) -> Int {
+        let node = core.node(name)
+        return core.publishing.withLock { node.subscriptions.all.filter { $0 != nil }.count }
+    }
 }
