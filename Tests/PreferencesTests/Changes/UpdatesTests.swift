@@ -1,6 +1,5 @@
 import DurableFile
 import FileTestSupport
-import PreferencesTesting
 import TestSupport
 import Testing
 
@@ -8,7 +7,7 @@ import Testing
 
 /// The asynchronous sequences.
 struct UpdatesTests {
-    private let store = PreferenceStore.inMemory()
+    let store = PreferenceStore.inMemory()
     private let count: Preference<Int>
     private let name: Preference<String>
 
@@ -131,17 +130,6 @@ struct UpdatesTests {
         same(seen.map(\.old), [[:], ["count": 1], ["count": 2, "name": "François"]])
         same(seen.map(\.new), [["count": 1], ["count": 2, "name": "François"], [:]])
         #expect(seen.allSatisfy { $0.origin == .local })
-    }
-
-    @Test
-    func externalChangeNotifiesOnlyOfChangedNames() async throws {
-        let backend = FaultInjectingBackend(["a": 1, "b": 1])
-        let store = PreferenceStore(backend: backend)
-        var changes = store.changes.makeAsyncIterator()
-        backend.changeOutside(["a": 1])
-        backend.changeOutside(["a": 2, "b": nil])
-        let change = try #require(await changes.next())
-        #expect(change.names == ["a", "b"] && change.new == ["a": 2] && change.origin == .external)
     }
 
     /// The consumer leaves many values waiting; reading one must not access all of them.

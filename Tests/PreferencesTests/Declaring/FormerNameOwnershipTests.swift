@@ -1,6 +1,5 @@
 import FileTestSupport
 import Observation
-import PreferencesSchema
 import TestSupport
 import Testing
 
@@ -86,18 +85,6 @@ struct FormerNameOwnershipTests {
     }
 
     @Test
-    func ignoredNameIsNotInTheSchema() throws {
-        struct Chain: PreferenceGroup {
-            @Preference("a", .formerly("b", "c")) var a = 1
-            @Preference("b", .formerly("d")) var b = 2
-        }
-        let store = PreferenceStore.inMemory()
-        store.issueHandler = { _ in }
-        let schema = try Chain(in: store).jsonSchema()
-        #expect(schema.contains(#""x-formerly":["c"]"#) && schema.contains(#""x-formerly":["d"]"#))
-    }
-
-    @Test
     func emptyNameIsReportedAndIgnored() throws {
         let store = PreferenceStore.inMemory(["a.": 4])
         record(store)
@@ -175,18 +162,6 @@ struct FormerNameOwnershipTests {
         for _ in 0..<2 { same(volumes.map(\.value), [3, 3]) }
         volumes[1].value = 6
         #expect(volumes.map(\.value) == [6, 6] && base.contents == ["volume": 6])
-    }
-
-    @Test
-    func policyUnderTheFormerNameOfAScopeHoldsInTheRoot() throws {
-        let managed = PreferenceStore(backend: MemoryBackend(["a.vol": 0]), isManaged: true)
-        let root = PreferenceStore.layered([managed, .inMemory()])
-        let volume = Preference("volume", default: 5, .formerly("vol"), in: root.scoped(prefix: "a."))
-        same(volume.value, 0)
-        let error = #expect(throws: PreferenceError.self) { try root.write(3, for: "a.volume") }
-        #expect(error?.code == .managed && error?.name == "a.volume")
-        try root.write(3, for: "volume")
-        try root.write(3, for: "b.volume")
     }
 
     // MARK: Isolated stores

@@ -175,8 +175,8 @@ extension StoreCore {
         // A store that nobody can change is read without a turn.
         guard writable != nil else {
             let (result, transaction) = try run(body)
-            if !transaction.edits.isEmpty { try write(transaction.changes) }
-            return result
+            guard let change = transaction.changes.first else { return result }
+            throw transaction.edits.count == 1 ? readOnlyError.named(change.name) : readOnlyError
         }
         var asked: Set<String> = []
         let deadline = deadline ?? self.deadline
