@@ -82,3 +82,9 @@ extension PreferenceStore {
 extension StoreCore {
     func formerNames(of name: String) -> [String] { formerNames(of: node(name)) }
 }
+
+extension MemoryBackend {
+    convenience init(_ contents: [String: PropertyListValue]) {
+        self.init(contents.map { StoredChange($0.key, $0.value) })
+    }
+}
