@@ -144,7 +144,9 @@ package final class PreferenceDeclaration<Value: Sendable>: Sendable {
             let isFirst = outcome.isFirst(of: candidates)
             // What a rule reads of its own preference isn't the value.
             let isMisused = outcome.problems.contains(where: \.isMisuse)
-            guard isMisused || store.core.fill(slot, value, of: node, ticket: ticket, isFirst: isFirst) else { continue }
+            guard isMisused || store.core.fill(slot, value, of: node, ticket: ticket, isFirst: isFirst) else {
+                continue
+            }
             report(outcome)
             return value
         }

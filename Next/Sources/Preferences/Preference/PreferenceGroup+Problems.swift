@@ -115,7 +115,9 @@ extension Preference {
             let error = value.error(outcome)
             return error.code == .unreadable ? error.appending(accepted) : error
         }
-        if isRequired, read.problems.isEmpty, value.map({ PreferenceDeclaration.isAbsent($0, declaration.coding) }) ?? true {
+        if isRequired, read.problems.isEmpty,
+            value.map({ PreferenceDeclaration.isAbsent($0, declaration.coding) }) ?? true
+        {
             problems.append(missing(in: layers, outcome))
         }
         return problems

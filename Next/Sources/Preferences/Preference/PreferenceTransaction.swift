@@ -42,6 +42,9 @@ public struct PreferenceTransaction {
         (self.core, self.isRecording, self.asked) = (core, isRecording, asked)
     }
 
+    /// A transaction that notes what is read, for a body whose changes aren't made.
+    var trial: PreferenceTransaction { PreferenceTransaction(on: core, isRecording: true, asked: asked) }
+
     var changes: [StoredChange] { edits.map { StoredChange($0.key, $0.value) } }
 
     /// The preference's value, or its default if nothing is stored.
@@ -174,7 +177,7 @@ extension StoreCore {
     ) throws -> Result {
         // A store that nobody can change is read without a turn.
         guard writable != nil else {
-            let (result, transaction) = try run(body)
+            let (result, transaction) = try rehearse(body)
             guard let change = transaction.changes.first else { return result }
             throw transaction.edits.count == 1 ? readOnlyError.named(change.name) : readOnlyError
         }
@@ -203,13 +206,30 @@ extension StoreCore {
         }
     }
 
+    /// Runs a body without the turn; its changes aren't made.
+    func rehearse<Result>(
+        _ body: (inout PreferenceTransaction) throws -> Result
+    ) throws -> (Result, PreferenceTransaction) {
+        var asked: Set<String> = []
+        while true {
+            do { return try run(body, asked) } catch let error as UnknownNames {
+                for name in error.names { try ask(for: .name(name)) }
+                asked.formUnion(error.names)
+            }
+        }
+    }
+
     private func run<Result>(
         _ body: (inout PreferenceTransaction) throws -> Result,
-        _ asked: Set<String> = []
+        _ asked: Set<String>
     ) throws -> (Result, PreferenceTransaction) {
         prepare()
         var transaction = PreferenceTransaction(on: self, isRecording: false, asked: asked)
-        let result = try body(&transaction)
+        let result: Result
+        do { result = try body(&transaction) } catch {
+            // It might have failed because it has read a name as absent.
+            throw transaction.unknown.isEmpty ? error : UnknownNames(names: transaction.unknown)
+        }
         if !transaction.unknown.isEmpty { throw UnknownNames(names: transaction.unknown) }
         if let failure = transaction.failure { throw failure }
         return (result, transaction)
@@ -242,11 +262,16 @@ extension StoreCore {
         try await prepare(source, until: deadline, isQueued: true)
         var asked: Set<String> = []
         while true {
-            if source.mayWait { try await source.perform(until: deadline, isQueued: true) { try source.look(until: $0) } }
+            if source.mayWait {
+                try await source.perform(until: deadline, isQueued: true) { try source.look(until: $0) }
+            }
             var transaction = PreferenceTransaction(on: self, isRecording: true, asked: asked)
-            let result = try body(&transaction)
+            let result = Swift.Result { try body(&transaction) }
             let unknown = transaction.unknown
-            if unknown.isEmpty, let failure = transaction.failure { throw failure }
+            if unknown.isEmpty {
+                _ = try result.get()
+                if let failure = transaction.failure { throw failure }
+            }
             let (changes, reads) = (transaction.changes, transaction.reads)
             let isDone = try await source.perform(until: deadline, isQueued: true) { [self] deadline in
                 if !unknown.isEmpty {
@@ -264,7 +289,7 @@ extension StoreCore {
             }
             if isDone {
                 for report in transaction.hidingReports { report() }
-                return result
+                return try result.get()
             }
             asked.formUnion(unknown)
             try Source.checkCancellation()

@@ -203,7 +203,9 @@ struct ProblemTests {
 
     @Test
     func emptyVariableIsNoValue() {
-        let store = PreferenceStore.layered([.environment(["APP_PORT": "", "APP_HOST": ""], prefix: "APP"), .inMemory()])
+        let store = PreferenceStore.layered([
+            .environment(["APP_PORT": "", "APP_HOST": ""], prefix: "APP"), .inMemory(),
+        ])
         let group = ServicePreferences(in: store)
         #expect(group.port == 8080 && group.host == nil)
         same(group.problems.map(\.code), [.invalid], "the required one is missing")
