@@ -202,6 +202,9 @@ extension StoreCore {
     ) -> (Node, PreferenceCell) {
         var removed: PreferenceCell?
         var effects = Effects()
+        // One that another preference of the replaced store has isn't a former name here, either.
+        let used = original.map { $0.formerNames(of: $0.node(name)) }
+        let formerNames = used.map { used in formerNames.filter(used.contains) } ?? formerNames
         let (node, cell) = publishing.withLock {
             let node = findNode(name)
             // A former name of another preference isn't one any more.
@@ -251,7 +254,10 @@ extension StoreCore {
             _ = claims.find(name) { Claim($0, node) }
             names.append(name)
         }
-        if names.count > node.formerNames.count { show(node, under: names, &effects) }
+        guard names.count > node.formerNames.count else { return }
+        // In the order of the declaration.
+        let declared = formerNames.filter(names.contains)
+        show(node, under: declared + names.filter { !declared.contains($0) }, &effects)
     }
 
     /// Shows a preference under other former names.

@@ -120,12 +120,13 @@ package final class Source: @unchecked Sendable {  // `turn` or the publish lock
     }
 
     /// Reports to the source's own handler, or without one to those of all stores that show it.
-    func report(_ error: PreferenceError) {
-        if issues.hasHandler { return issues.report(error) }
+    func report(_ error: PreferenceError) { for handler in handlers { handler.report(error) } }
+
+    var handlers: [IssueReporter] {
+        if issues.hasHandler { return [issues] }
         let all = publishing.withLock { reporters.compactMap(\.reporter) }
         let handling = all.filter(\.hasHandler)
-        if handling.isEmpty { return issues.report(error) }
-        for reporter in handling { reporter.report(error) }
+        return handling.isEmpty ? [issues] : handling
     }
 
     // MARK: Secrets

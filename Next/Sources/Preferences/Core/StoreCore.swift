@@ -27,6 +27,8 @@ package final class StoreCore: @unchecked Sendable {  // all but the constants i
     let isFollowed: Bool
     /// The names that have changed since the follower has read them.
     @exclusivity(unchecked) var noted: Set<String> = []
+    /// The store that this one replaces in a scope of isolated stores, which has the declarations; set before this one is used.
+    @exclusivity(unchecked) private(set) var original: StoreCore?
     /// Whether the sources are open and the declarations checked, so that a read needs no preparation.
     let isPrepared = Atomic<Bool>(false)
 
@@ -92,10 +94,12 @@ package final class StoreCore: @unchecked Sendable {  // all but the constants i
     /// Reports to the store's handler or, without one, as the source does if the store was created over it.
     package func report(_ error: PreferenceError) {
         let error = whole(error)
-        if !issues.hasHandler, let source = layers.first?.source, source.issues === issues {
-            return source.report(error)
-        }
-        issues.report(error)
+        for handler in handlers { handler.report(error) }
+    }
+
+    private var handlers: [IssueReporter] {
+        if !issues.hasHandler, let source = layers.first?.source, source.issues === issues { return source.handlers }
+        return [issues]
     }
 
     /// Reports an issue of a declared preference unless this store has reported it.
@@ -106,8 +110,36 @@ package final class StoreCore: @unchecked Sendable {  // all but the constants i
 
     /// Reports a stored value that can't be used, unless the handler was notified of it and the value hasn't changed since.
     func report(_ problem: UnreadableValue, of node: Node) {
-        let isNew = publishing.withLock { node.isNew(problem.key, of: problem.candidate, to: issues.id) }
-        if isNew { report(problem.error) }
+        let new = handlers.filter { handler in
+            publishing.withLock { node.isNew(problem.key, of: problem.candidate, to: handler.id) }
+        }
+        if new.isEmpty { return }
+        let error = whole(problem.error)
+        for handler in new { handler.report(error) }
+    }
+
+    /// Reports once that a stronger layer has another value of a name that was set.
+    func reportHidden(_ name: String) {
+        if base > 0 { reportHidden(name, by: publishing.withLock { candidates(name).first }) }
+    }
+
+    /// Reports once that the value of a stronger layer hides one that was set.
+    func reportHidden(_ name: String, by candidate: Candidate?) {
+        guard let candidate, candidate.layer < base else { return }
+        reportOnce(
+            PreferenceError(
+                .hidden,
+                name: name,
+                "the value is stored, but the layer \"\(layers[candidate.layer].name)\" has another one, which is read"
+            )
+        )
+    }
+
+    /// Makes this the store that replaces another one, whose mistakes in declarations it reports.
+    func replace(_ original: StoreCore) {
+        self.original = original
+        let misuses = original.publishing.withLock { exchange(&original.misuses, with: []) }
+        for misuse in misuses { noteMisuse(misuse) }
     }
 
     /// Notes a mistake in a declaration, which is reported when the store is used next: nothing is read by a declaration.
@@ -134,9 +166,24 @@ package final class StoreCore: @unchecked Sendable {  // all but the constants i
 
     /// Returns whether the value of a name is a secret: declared so here or in another store over a source, or as all of a layer's.
     package func isSecret(_ name: String) -> Bool {
-        if secrecy == .all || publishing.withLock({ secretNames.contains(name) }) { return true }
+        if secrecy == .all || original?.isSecret(name) ?? false || publishing.withLock({ isDeclaredSecret(name) }) {
+            return true
+        }
         if layers.contains(where: { $0.source.isSecret($0.key(name)) }) { return true }
-        return secrecy == .layers && publishing.withLock { candidates(name).contains { layers[$0.layer].isSecret } }
+        return secrecy == .layers
+            && publishing.withLock {
+                (nodes[name]?.candidates() ?? candidates(name)).contains { layers[$0.layer].isSecret }
+            }
+    }
+
+    /// Returns whether a name, or the preference of which it is a former one, was declared secret.
+    private func isDeclaredSecret(_ name: String) -> Bool {
+        secretNames.contains(name) || claims[name].map { secretNames.contains($0.node.name) } ?? false
+    }
+
+    /// Returns whether the writable place itself reports that an administrator manages a name, as user defaults do.
+    func isManagedByPlace(_ name: String) -> Bool {
+        writable.map { $0.source.own?.describe($0.key(name)).isManaged ?? false } ?? false
     }
 
     // MARK: Reading
@@ -279,9 +326,12 @@ package final class StoreCore: @unchecked Sendable {  // all but the constants i
         )
     }
 
+    /// The former names of a preference that are in use.
+    func formerNames(of node: Node) -> [String] { claims.count == 0 ? [] : publishing.withLock { node.formerNames } }
+
     /// The changes that store a value under a preference's name, and remove its former names.
     func changes(of node: Node, to value: PropertyListValue?) -> [StoredChange] {
-        let names = claims.count == 0 ? [] : publishing.withLock { node.formerNames }
+        let names = formerNames(of: node)
         if names.isEmpty { return [StoredChange(node.name, value, isPlain ? node : nil)] }
         return [StoredChange(node.name, value)] + names.map { StoredChange($0, nil) }
     }
@@ -381,7 +431,9 @@ package final class StoreCore: @unchecked Sendable {  // all but the constants i
     }
 
     private func checkManaged(_ changes: [StoredChange]) throws(PreferenceError) {
-        let managed = publishing.withLock { changes.first { isManagedHere($0.name) } }
+        // One that can't be read might have any name.
+        let mayBeAny = layers.contains { $0.isManaged && !$0.source.isOpen }
+        let managed = publishing.withLock { changes.first { mayBeAny || isManagedHere($0.name) } }
         guard let managed else { return }
         throw PreferenceError(
             .managed,

@@ -62,7 +62,8 @@ extension Preference {
             }
         } catch {
             // If one of them is a secret, the errors of the other one and of the closure must not show the value either.
-            let issue = source.isSecret || target.isSecret ? source.redacted(error, target) : source.issue(error, target)
+            let issue =
+                source.isSecret || target.isSecret ? source.redacted(error, target) : source.issue(error, target)
             target.store.report(issue)
         }
     }

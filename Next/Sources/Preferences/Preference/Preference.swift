@@ -131,7 +131,9 @@ extension Preference {
         let layers = declaration.store.core.layers
         // A managed layer that could not be read may have any value.
         if layers.contains(where: { $0.isManaged && !$0.source.isOpen }) { return true }
-        return declaration.registered().contains { layers[$0.layer].isManaged }
+        if declaration.registered().contains(where: { layers[$0.layer].isManaged }) { return true }
+        let core = declaration.store.core
+        return ([name] + core.formerNames(of: declaration.node)).contains(where: core.isManagedByPlace)
     }
 
     /// Returns the stored value, or `nil` if nothing is stored. Registers with Observation.

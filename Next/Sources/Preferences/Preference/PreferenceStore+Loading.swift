@@ -112,8 +112,10 @@ extension PreferenceStore {
     /// Nothing is created or changed. Like a read, it opens a store that isn't open, unless that waits for a network, and each call
     /// looks at the file's permissions. Call it on any thread.
     public var isWritable: Bool {
-        guard let source = resolved.core.writable?.source else { return false }
-        resolved.core.prepare()
+        let core = resolved.core
+        guard let source = core.writable?.source else { return false }
+        core.prepare()
         return source.isOpen && source.backend.isWritable
+            && core.layers.allSatisfy { !$0.isManaged || $0.source.isOpen }
     }
 }

@@ -252,7 +252,9 @@ extension PreferenceStore {
     fileprivate func replacement(in scope: IsolationScope) -> PreferenceStore? {
         replacement.map { replacement in
             scope.replacement(for: self) {
-                replacement.make(in: scope)
+                let store = replacement.make(in: scope)
+                store.core.replace(core)
+                return store
             }
         }
     }

@@ -54,4 +54,37 @@ extension PreferenceStore {
         }
         return cores.count
     }
+
+    /// The number of observers of a name.
+    func subscriptionCount(of name: String) -> Int {
+        let node = core.node(name)
+        return core.publishing.withLock { node.subscriptions.all.filter { $0 != nil }.count }
+    }
+
+    /// The number of stored values that a name may be read as.
+    func candidateCount(of name: String) -> Int {
+        let node = core.node(name)
+        return core.publishing.withLock { node.candidates().count }
+    }
+
+    /// Changes the first layer as another program would, even one that is read-only in this store.
+    func setFromOutside(_ name: String, to value: PropertyListValue?) throws {
+        try core.layers[0].source.change(until: .never) { _ in ([StoredChange(name, value)], .max) }
+    }
+
+    /// Returns a store over a backend that is isolated as `.standard` is.
+    static func isolatable(_ contents: [String: PropertyListValue]) -> PreferenceStore {
+        let layer = Layer(source: Source(custom: MemoryBackend(contents)))
+        return PreferenceStore(layer, replacement: .memory(isStandard: false))
+    }
+}
+
+extension StoreCore {
+    func formerNames(of name: String) -> [String] { formerNames(of: node(name)) }
+}
+
+extension MemoryBackend {
+    convenience init(_ contents: [String: PropertyListValue]) {
+        self.init(contents.map { StoredChange($0.key, $0.value) })
+    }
 }
