@@ -132,14 +132,16 @@ package final class StoreCore: @unchecked Sendable {  // all but the constants i
 
     /// Opens the sources that nobody has tried to open, and reports mistakes in declarations; reading doesn't fail.
     ///
-    /// - Parameter deadline: That of the call; without one, each source has its own, from now on.
-    func prepare(until deadline: PreferenceDeadline? = nil) {
-        if !isPrepared.load(ordering: .acquiring) { prepareSources(deadline) }
+    /// - Parameters:
+    ///   - deadline: That of the call; without one, each source has its own, from now on.
+    ///   - changed: A source that the call opens itself.
+    func prepare(until deadline: PreferenceDeadline? = nil, except changed: Source? = nil) {
+        if !isPrepared.load(ordering: .acquiring) { prepareSources(deadline, changed) }
     }
 
     @inline(never)
-    private func prepareSources(_ deadline: PreferenceDeadline?) {
-        let closed = layers.filter(\.source.isClosed)
+    private func prepareSources(_ deadline: PreferenceDeadline?, _ changed: Source?) {
+        let closed = layers.filter { $0.source.isClosed && $0.source !== changed }
         var deadlines = closed.map { deadline ?? $0.source.timeout }
         for index in deadlines.indices { _ = deadlines[index].start() }
         for (layer, deadline) in zip(closed, deadlines) {
@@ -226,7 +228,7 @@ package final class StoreCore: @unchecked Sendable {  // all but the constants i
                 "observers kept setting the values that they observe; nothing was changed. Set only what differs"
             )
         }
-        if layers.count > 1 { prepare(until: deadline) }
+        if layers.count > 1 { prepare(until: deadline, except: layers[base].source) }
     }
 
     var readOnlyError: PreferenceError {
