@@ -15,7 +15,7 @@ extension Source {
     }
 
     /// Reports for the backend, which is mostly called in a turn, where no code of the program may run.
-    private func reportAfterTurn(_ error: PreferenceError) {
+    func reportAfterTurn(_ error: PreferenceError) {
         var effects = Effects()
         effects.report(error)
         effects.run(self, preferences_state())

@@ -6,9 +6,11 @@ internal import Synchronization
 extension Source {
     /// Stores the value of a property; one that can't be stored within a tenth of a second is kept.
     ///
-    /// - Parameter body: Returns the changes for what is stored or shown by then; it may run twice.
+    /// - Parameters:
+    ///   - isFixed: Whether the changes don't depend on what is stored.
+    ///   - body: Returns the changes for what is stored or shown by then; it may run again.
     /// - Returns: The error to report, if any.
-    func set(_ body: (inout Effects) throws -> Decision) -> PreferenceError? {
+    func set(isFixed: Bool, _ body: (inout Effects) throws -> Decision) -> PreferenceError? {
         var failed: PreferenceError?
         if !isRetrying.load(ordering: .relaxed) {
             do {
@@ -27,8 +29,12 @@ extension Source {
         }
         var effects = Effects()
         do {
-            let (changes, announced) = try body(&effects)
-            keep(changes, announced, &effects)
+            // Without the turn, what the body has read might change before its changes are kept.
+            for round in 0..<64 {
+                let count = publishing.withLock { table.changeCount }
+                let (changes, announced) = try body(&effects)
+                if keep(changes, announced, isFixed || round == 63 ? nil : count, &effects) { break }
+            }
         } catch { return PreferenceError(.unencodable, from: error) }
         var issue: PreferenceError?
         if let failed {
@@ -42,8 +48,15 @@ extension Source {
         return issue
     }
 
-    private func keep(_ changes: [StoredChange], _ announced: UInt64, _ effects: inout Effects) {
-        publishing.withLock {
+    /// - Parameter count: The count of changes that the table must still have; else this does nothing and returns false.
+    private func keep(
+        _ changes: [StoredChange],
+        _ announced: UInt64,
+        _ count: Int?,
+        _ effects: inout Effects
+    ) -> Bool {
+        let isKept = publishing.withLock {
+            if let count, count != table.changeCount { return false }
             keptNumber += 1
             for change in changes {
                 let entry = table.entry(adding: change.name)
@@ -57,8 +70,10 @@ extension Source {
             hasKept.store(true, ordering: .releasing)
             if !reads.isEmpty { noteReads(changes) }
             publishSeveral(changes, announced, &effects)
+            return true
         }
-        process.noteKeeping(self)
+        if isKept { process.noteKeeping(self) }
+        return isKept
     }
 
     /// Adds what is kept by a number to a change that has none of it.

@@ -29,12 +29,18 @@ extension Source {
                 // Until they are shown, they must not get lost.
                 (asked, isRead) = (values.map(\.name), true)
                 asked = try show(values, read, until: deadline)
-                if asked.isEmpty { return }
+                if asked.isEmpty {
+                    _ = note(nil)
+                    return
+                }
             }
         } catch {
             publishing.withLock { unread += asked }
-            // What can't be read waits for the next event: to ask again might be a question to a person.
+            // What can't be read waits for its next use or event: to ask again might be a question to a person.
             if isRead { repeatLook() }
+            if error is PreferenceDeadline.WouldWait { throw error }
+            let error = PreferenceError(.unavailable, from: error)
+            if note(error) { reportAfterTurn(error) }
             throw error
         }
         // Others keep changing them, and each change has shown what was newest.
@@ -50,6 +56,7 @@ extension Source {
     ) throws -> [String] {
         func show(_ effects: inout Effects) -> [String] {
             publishing.withLock {
+                reads.removeAll { $0 === read }
                 let valid = values.filter { !read.changed.contains($0.name) }
                 for change in valid { table.entry(adding: change.name).isKnown = true }
                 noteReads(valid)

@@ -207,7 +207,7 @@ package final class StoreCore: @unchecked Sendable {  // all but the constants i
         let isCurrent = publishing.withLock {
             guard cell.ticket == ticket else { return isFirst }
             if !isFirst { node.usesWeaker = true }
-            if !(isShared && IsolationScope.areOpen) { replaced = cell.fill(value) }
+            if !(isShared && IsolationScope.areOpen || hasKeyed && isUnknown(node)) { replaced = cell.fill(value) }
             return true
         }
         withExtendedLifetime(replaced) {}
@@ -269,7 +269,7 @@ package final class StoreCore: @unchecked Sendable {  // all but the constants i
     func set(_ changes: [StoredChange]) -> PreferenceError? {
         do throws(PreferenceError) {
             let announced = try announce(changes)
-            return layers[base].source.set { _ in (keyed(changes), announced) }
+            return layers[base].source.set(isFixed: true) { _ in (keyed(changes), announced) }
         } catch { return error }
     }
 
@@ -279,7 +279,7 @@ package final class StoreCore: @unchecked Sendable {  // all but the constants i
         do throws(PreferenceError) { try checkTarget() } catch { return error }
         // The observers are notified once, also if it is tried twice.
         var announced: UInt64?
-        return layers[base].source.set { _ in
+        return layers[base].source.set(isFixed: false) { _ in
             let changes = try body()
             if hasManaged { try checkManaged(changes) }
             let number = announced ?? (Self.willSetCount.load(ordering: .relaxed) > 0 ? notifyEarly(changes) : 0)
