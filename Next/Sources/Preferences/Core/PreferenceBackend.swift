@@ -65,7 +65,9 @@ extension PreferenceBackend {
 
 /// A name and its new value; nil removes it.
 public struct StoredChange: Sendable {
+    /// The name.
     public let name: String
+    /// The value; nil if the name is removed.
     public let value: PropertyListValue?
     /// The node of the name, if that is known, so that its entry needn't be searched.
     unowned(unsafe) let node: Node?

@@ -5,13 +5,11 @@ internal import Synchronization
 
 extension Source {
     var host: PreferenceBackendHost {
-        PreferenceBackendHost {
-            [weak self] in self?.lookLater()
-        } changedNow: {
-            [weak self] in self?.lookNow()
-        } report: {
-            [weak self] error in self?.reportAfterTurn(error)
-        }
+        PreferenceBackendHost(
+            changed: { [weak self] in self?.lookLater() },
+            changedNow: { [weak self] in self?.lookNow() },
+            report: { [weak self] in self?.reportAfterTurn($0) }
+        )
     }
 
     /// Reports for the backend, which is mostly called in a turn, where no code of the program may run.
@@ -66,9 +64,8 @@ extension Source {
     private func catchUp(until deadline: PreferenceDeadline, _ effects: inout Effects) throws {
         // Only a thread of the pool asks a place that can't be tried to be quick.
         let deadline = deadline.isNow && !isTriable ? timeout : deadline
-        do { publish(try backend.catchUp(until: begun(deadline)), &effects) } catch let wait as PreferenceDeadline.WouldWait {
-            throw wait
-        } catch {
+        do { publish(try backend.catchUp(until: begun(deadline)), &effects) } catch {
+            if error is PreferenceDeadline.WouldWait { throw error }
             let error = PreferenceError(.unavailable, from: error)
             if note(error) { effects.report(error) }
             throw error

@@ -140,7 +140,9 @@ extension Source {
     /// Stores each kept value by itself; those that the place rejects for what they are show what is stored again.
     private func dropUnstorable(until deadline: PreferenceDeadline, _ effects: inout Effects) {
         for entry in publishing.withLock({ keptEntries }) {
-            let (change, number) = publishing.withLock { (StoredChange(entry.name, entry.value), entry.kept?.number ?? 0) }
+            let (change, number) = publishing.withLock {
+                (StoredChange(entry.name, entry.value), entry.kept?.number ?? 0)
+            }
             do {
                 try backend.change(until: begun(deadline)) { update in
                     publish(update, &effects)
@@ -196,7 +198,9 @@ extension Source {
 extension PreferenceError {
     /// Whether the place can't store now what it might store later; else the value itself is rejected.
     var isOfPlace: Bool {
-        let codes: [Code] = [.unavailable, .readOnly, .noSpace, .notPermitted, .unknownFormat, .outcomeUnknown, .notDurable]
+        let codes: [Code] = [
+            .unavailable, .readOnly, .noSpace, .notPermitted, .unknownFormat, .outcomeUnknown, .notDurable,
+        ]
         return isOfOthers || codes.contains(code)
     }
 

@@ -249,7 +249,8 @@ package final class StoreCore: @unchecked Sendable {  // all but the constants i
 
     /// The changes by the names of the writable layer.
     private func keyed(_ changes: [StoredChange]) -> [StoredChange] {
-        isPlain || layers[base].prefix.isEmpty ? changes : changes.map { StoredChange(layers[base].key($0.name), $0.value) }
+        isPlain || layers[base].prefix.isEmpty
+            ? changes : changes.map { StoredChange(layers[base].key($0.name), $0.value) }
     }
 
     /// Checks that changes can be made, and notifies the observers that come before it, once, however often it is then tried; returns the
@@ -310,7 +311,9 @@ package final class StoreCore: @unchecked Sendable {  // all but the constants i
     }
 
     /// Opens the sources on a thread of the pool.
-    nonisolated(nonsending) func prepare(_ source: Source, until deadline: PreferenceDeadline, isQueued: Bool) async throws {
+    nonisolated(nonsending) func prepare(_ source: Source, until deadline: PreferenceDeadline, isQueued: Bool)
+        async throws
+    {
         if isPrepared.load(ordering: .acquiring), !hasKeyed { return }
         try await source.perform(until: deadline, isQueued: isQueued) { [self] in
             if $0.isNow { throw PreferenceDeadline.WouldWait() }

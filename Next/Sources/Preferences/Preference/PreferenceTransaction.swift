@@ -224,7 +224,9 @@ extension StoreCore {
         try await prepare(source, until: deadline, isQueued: true)
         var asked: Set<String> = []
         while true {
-            if source.mayWait { try await source.perform(until: deadline, isQueued: true) { try source.look(until: $0) } }
+            if source.mayWait {
+                try await source.perform(until: deadline, isQueued: true) { try source.look(until: $0) }
+            }
             var transaction = PreferenceTransaction(on: self, isRecording: true, asked: asked)
             let result = try body(&transaction)
             let unknown = transaction.unknown

@@ -54,7 +54,9 @@ final class LockedBackend: PreferenceBackend, @unchecked Sendable {  // the stor
     func change(until deadline: PreferenceDeadline, _ body: (ExternalChanges) throws -> [StoredChange]) throws {
         while !database.tryLock() {
             if deadline.isNow { throw PreferenceDeadline.WouldWait() }
-            if deadline.remaining == .zero { throw PreferenceError(.busy, "\(place) is locked; nothing was changed. Try again") }
+            if deadline.remaining == .zero {
+                throw PreferenceError(.busy, "\(place) is locked; nothing was changed. Try again")
+            }
             database.waitForUnlock(atMost: deadline.remaining)
         }
         defer { database.unlock() }

@@ -38,7 +38,10 @@ struct ExitTests {
             exit(0)
         }
         let lines = lines(result)
-        #expect(lines.count == 1 && lines[0].contains("\"volume\"") && lines[0].contains("no space is left"), "\(lines)")
+        #expect(
+            lines.count == 1 && lines[0].contains("\"volume\"") && lines[0].contains("no space is left"),
+            "\(lines)"
+        )
     }
 
     @Test
@@ -61,7 +64,9 @@ struct ExitTests {
     func exitWaitsForALockedPlaceUntilItsDeadline() async throws {
         let result = try await #require(processExitsWith: .success, observing: [\.standardErrorContent]) {
             let database = Database()
-            let stores = (0..<3).map { _ in PreferenceStore(backend: LockedBackend(database, timeout: .milliseconds(300))) }
+            let stores = (0..<3).map { _ in
+                PreferenceStore(backend: LockedBackend(database, timeout: .milliseconds(300)))
+            }
             for store in stores { try await store.load() }
             _ = database.tryLock()
             for (index, store) in stores.enumerated() { store["volume \(index)"] = 7 }

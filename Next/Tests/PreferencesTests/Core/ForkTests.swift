@@ -39,7 +39,9 @@ struct ForkTests {
             guard code({ try store.write(2, for: "fixed") }) == .misuse else { return 2 }
             store["fixed"] = 2
             guard store["fixed"] == 1 else { return 3 }
-            guard code({ try Preference("fixed", default: 0, in: store).update { $0 = 2 } }) == .misuse else { return 4 }
+            guard code({ try Preference("fixed", default: 0, in: store).update { $0 = 2 } }) == .misuse else {
+                return 4
+            }
         }
         let own = PreferenceStore(backend: TableBackend(TableBackend.Table()))
         let count = Preference("count", default: 0, in: own)

@@ -238,7 +238,13 @@ struct KeyedTests {
                         if own.value != value { Issue.record("\(own.value), not \(value)") }
                     case 3: domain["ext"] = .integer(Int64(value))
                     case 4, 5: insist { try Preference("n", default: 0, in: suites[0]).update { $0 += 1 } }
-                    default: insist { try suites[1].transaction { $0["x"] = .integer(Int64(value)); $0["y"] = $0["x"] } }
+                    default:
+                        insist {
+                            try suites[1].transaction { transaction in
+                                transaction["x"] = .integer(Int64(value))
+                                transaction["y"] = transaction["x"]
+                            }
+                        }
                     }
                 }
             }
