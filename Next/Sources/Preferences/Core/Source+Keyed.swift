@@ -1,6 +1,6 @@
 internal import CPreferences
 
-// Places that are asked for single names, as user defaults and keyrings are. Their frameworks may call any code of the program, so they are
+// Places that are asked for single names, as user defaults and the keyring are. Their frameworks may call any code of the program, so they are
 // read without the turn.
 
 extension Source {
