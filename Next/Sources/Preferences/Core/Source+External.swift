@@ -7,7 +7,7 @@ extension Source {
     var host: PreferenceBackendHost {
         PreferenceBackendHost(
             changed: { [weak self] in self?.lookLater() },
-            changedNow: { [weak self] in self?.lookNow() },
+            changedNow: { [weak self] in self?.lookIfFree() },
             report: { [weak self] in self?.reportAfterTurn($0) }
         )
     }
@@ -24,6 +24,9 @@ extension Source {
         guard !isLookQueued.exchange(true, ordering: .acquiringAndReleasing) else { return }
         process.pool.run { [weak self] in self?.lookNow() }
     }
+
+    /// Looks on the calling thread, unless that has the turn.
+    private func lookIfFree() { if turn.isMine { lookLater() } else { lookNow() } }
 
     /// Looks when the turn is free: the thread that has it looks, too, so in a burst of sets there is nothing to wait for.
     private func lookNow(_ tries: Int = 0) {

@@ -24,9 +24,9 @@ extension Source {
                 if !turn.isMine, !error.isOfPlace { return error }
                 if !turn.isMine, !error.isOfOthers { failed = error }
             }
-        } else if isForeign {
-            return misuse
         }
+        // Also in the body of an update, which might have forked.
+        if isForeign { return misuse }
         var effects = Effects()
         do {
             // Without the turn, what the body has read might change before its changes are kept.

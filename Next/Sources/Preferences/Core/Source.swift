@@ -37,7 +37,7 @@ package final class Source: @unchecked Sendable {  // `turn` or the publish lock
     /// The reads of a keyed backend that are on their way.
     @exclusivity(unchecked) var reads: [KeyedRead] = []
     /// The names whose reads have failed.
-    @exclusivity(unchecked) var unread: [String] = []
+    @exclusivity(unchecked) var unread: Set<String> = []
     @exclusivity(unchecked) private var reporters: [Reporter] = []
     /// The secret names that stores over it have declared, as it spells them.
     @exclusivity(unchecked) private var secretNames: Set<String> = []

@@ -121,6 +121,7 @@ struct ForkTests {
                     if child == 0 {
                         alarm(20)
                         isChild = true
+                        count.value = 50
                         return
                     }
                     var status: Int32 = 0

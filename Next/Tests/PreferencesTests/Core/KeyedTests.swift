@@ -16,13 +16,14 @@ struct KeyedTests {
         private var values: [String: PropertyListValue] = [:]
         private var observers: [Int: @Sendable (String) -> Void] = [:]
         private var lastNumber = 0
-        private var isFailing = false
+        /// The name that can't be read.
+        private var failing: String?
         let asked = Recorder<String>()
 
         func read(_ name: String) throws -> PropertyListValue? {
             asked.record(name)
             return try lock.withLock {
-                if isFailing { throw PreferenceError(.unavailable, "it is locked") }
+                if failing == name { throw PreferenceError(.unavailable, "it is locked") }
                 return values[name]
             }
         }
@@ -37,7 +38,7 @@ struct KeyedTests {
             }
         }
 
-        func fail(_ isFailing: Bool) { lock.withLock { self.isFailing = isFailing } }
+        func fail(_ name: String?) { lock.withLock { failing = name } }
 
         func observe(_ body: @escaping @Sendable (String) -> Void) -> Int {
             lock.withLock {
@@ -177,7 +178,7 @@ struct KeyedTests {
     @Test
     func nameThatCouldNotBeReadIsReadAtTheNextUse() throws {
         domain["n"] = 3
-        domain.fail(true)
+        domain.fail("n")
         let store = makeStore()
         let issues = store.recordIssues()
         let n = Preference("n", default: 0, in: store)
@@ -185,7 +186,7 @@ struct KeyedTests {
         same(issues.elements.map(\.code), [.unavailable])
         let source = store.core.layers[0].source
         #expect(!source.isLookRepeated.load(ordering: .relaxed) && !source.isLookQueued.load(ordering: .relaxed))
-        domain.fail(false)
+        domain.fail(nil)
         same(n.value, 3)
     }
 
@@ -196,12 +197,27 @@ struct KeyedTests {
         store.issueHandler = { _ in }
         let n = Preference("n", default: 0, in: store)
         same(n.value, 0)
-        domain.fail(true)
+        domain.fail("n")
         domain["n"] = 3
         let source = store.core.layers[0].source
         await eventually { source.isLookRepeated.load(ordering: .relaxed) }
-        domain.fail(false)
+        domain.fail(nil)
         await eventually { n.value == 3 }
+    }
+
+    /// A name that can't be read keeps no other from being shown.
+    @Test
+    func changeIsShownWhileAnotherNameCanNotBeRead() async {
+        let store = makeStore()
+        let issues = store.recordIssues()
+        let (n, a) = (Preference("n", default: 0, in: store), Preference("a", default: 0, in: store))
+        domain.fail("n")
+        #expect(n.value == 0 && a.value == 0)
+        domain["a"] = 1
+        await eventually { a.value == 1 }
+        domain["a"] = 2
+        await eventually { a.value == 2 }
+        #expect(n.value == 0 && issues.elements.map(\.code) == [.unavailable])
     }
 
     /// Several suites, code that sets the domain itself, and its observers, which set, read and open stores from inside a set: nothing hangs,

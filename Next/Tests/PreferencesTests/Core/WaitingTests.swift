@@ -114,6 +114,31 @@ struct WaitingTests {
         same(stored(place), ["first": 1])
     }
 
+    @Test(arguments: Place.allCases)
+    func tasksAreServedInTheirOrder(place: Place) async throws {
+        let store = store(place)
+        try await store.load()
+        let order = Recorder<Int>()
+        close(place)
+        var tasks: [Task<Void, any Error>] = []
+        for index in 0..<20 {
+            tasks.append(
+                Task {
+                    try await store.transaction { transaction in
+                        transaction["last"] = .integer(Int64(index))
+                        order.record(index)
+                    }
+                }
+            )
+            let source = store.core.layers[0].source
+            await eventually { source.tasks.isTaken && source.tasks.waitingCount == index }
+        }
+        open(place)
+        for task in tasks { try await task.value }
+        same(order.elements, Array(0..<20))
+        same(stored(place), ["last": 19])
+    }
+
     private enum Local { @TaskLocal static var name = "none" }
 
     /// The task goes on with its values and priority wherever the place is called.
