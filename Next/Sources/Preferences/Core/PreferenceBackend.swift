@@ -65,7 +65,9 @@ extension PreferenceBackend {
 
 /// A name and its new value; nil removes it.
 public struct StoredChange: Sendable {
+    /// The name.
     public let name: String
+    /// The value; nil if the name is removed.
     public let value: PropertyListValue?
     /// The node of the name, if that is known, so that its entry needn't be searched.
     unowned(unsafe) let node: Node?
@@ -111,7 +113,7 @@ public struct PreferenceBackendHost: Sendable {
     package func lookHere() { source?.lookHere(until: .patience) }
 
     /// Does the same as `changed` on the calling thread, unless another one uses the store.
-    package func changedNow() { source?.lookNow() }
+    package func changedNow() { source?.lookIfFree() }
 }
 
 /// What only the library's own backends use.

@@ -42,7 +42,9 @@ final class Process: @unchecked Sendable {  // constants, and what `lock` guards
 
     /// Returns the object that is known by a key, or makes it.
     func shared<Object: AnyObject & Sendable>(_ key: String, _ make: () -> Object) -> Object {
-        if let known = Self.lock.withLock({ _ in shared[key]?.object }) { return unsafeDowncast(known, to: Object.self) }
+        if let known = Self.lock.withLock({ _ in shared[key]?.object }) {
+            return unsafeDowncast(known, to: Object.self)
+        }
         let made = make()
         return Self.lock.withLock { _ in
             if let known = shared[key]?.object { return unsafeDowncast(known, to: Object.self) }

@@ -11,8 +11,6 @@ extension Source {
     package var locked: [String: PreferenceError] { own?.locked ?? [:] }
     package func describe(_ name: String?) -> StoredPlace { own?.describe(name) ?? StoredPlace() }
 
-    package var locked: [String: PreferenceError] { own?.locked ?? [:] }
-
     /// The names with a value that isn't stored yet.
     package var keptNames: [String] { publishing.withLock { keptEntries.map(\.name) } }
 

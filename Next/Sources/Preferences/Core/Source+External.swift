@@ -19,8 +19,11 @@ extension Source {
         process.pool.run { [weak self] in self?.lookNow() }
     }
 
+    /// Looks on the calling thread, unless that has the turn.
+    func lookIfFree() { if turn.isMine { lookLater() } else { lookNow() } }
+
     /// Looks when the turn is free: the thread that has it looks, too, so in a burst of sets there is nothing to wait for.
-    package func lookNow(_ tries: Int = 0) {
+    private func lookNow(_ tries: Int = 0) {
         do { try look(until: isOpen && tries < 20 ? .now : unattended) } catch is PreferenceDeadline.WouldWait {
             process.pool.run(after: 5_000_000) { [weak self] in self?.lookNow(tries + 1) }
         } catch {
@@ -71,9 +74,8 @@ extension Source {
     func catchUp(until deadline: PreferenceDeadline, _ effects: inout Effects) throws {
         // Only a thread of the pool, or a read, asks a place that can't be tried to be quick.
         let deadline = deadline.isNow && !isTriable ? unattended : deadline
-        do { publish(try backend.catchUp(until: begun(deadline)), &effects) } catch let wait as PreferenceDeadline.WouldWait {
-            throw wait
-        } catch {
+        do { publish(try backend.catchUp(until: begun(deadline)), &effects) } catch {
+            if error is PreferenceDeadline.WouldWait { throw error }
             let error = PreferenceError(.unavailable, from: error)
             if note(error) { effects.report(error) }
             throw error

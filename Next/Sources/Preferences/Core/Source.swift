@@ -44,7 +44,7 @@ package final class Source: @unchecked Sendable {  // `turn` or the publish lock
     /// The reads of a keyed backend that are on their way.
     @exclusivity(unchecked) var reads: [KeyedRead] = []
     /// The names whose reads have failed.
-    @exclusivity(unchecked) var unread: [String] = []
+    @exclusivity(unchecked) var unread: Set<String> = []
     /// The entries whose names a keyed backend was asked for since the last time when all might have changed, and those from before that no
     /// thread has looked at yet.
     @exclusivity(unchecked) var current: [Entry] = []

@@ -14,8 +14,8 @@ extension StoreCore {
     func prepare(_ names: NamesInUse, until deadline: PreferenceDeadline? = nil) {
         prepare(until: deadline)
         if goesStale { reportLocked(names) }
-        guard hasKeyed else { return }
-        do { try ask(for: names, until: deadline) } catch { report(PreferenceError(.unavailable, from: error)) }
+        // The source has reported what fails.
+        if hasKeyed { do { try ask(for: names, until: deadline) } catch {} }
     }
 
     /// Asks keyed sources for names that they weren't asked for yet, or that might have changed since.
@@ -48,6 +48,11 @@ extension StoreCore {
             nodes.forEach { all += $0.names(in: index, again: again) }
             return all
         }
+    }
+
+    /// Whether a keyed source couldn't be asked for a name, so that the next read has to; call under the publish lock.
+    func isUnknown(_ node: Node) -> Bool {
+        layers.indices.contains { layers[$0].source.isKeyed && !node.unknown(in: $0).isEmpty }
     }
 
     private func isUnknown(_ name: String, _ layer: Layer) -> Bool {

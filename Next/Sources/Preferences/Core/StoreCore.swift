@@ -194,14 +194,16 @@ package final class StoreCore: @unchecked Sendable {  // all but the constants i
     /// Opens the sources that nobody has tried to open, looks at those that are stale, and reports mistakes in declarations; reading doesn't
     /// fail.
     ///
-    /// - Parameter deadline: That of the call; without one, each source has its own, from now on.
-    func prepare(until deadline: PreferenceDeadline? = nil) {
-        if !isPrepared.load(ordering: .acquiring) { prepareSources(deadline) }
+    /// - Parameters:
+    ///   - deadline: That of the call; without one, each source has its own, from now on.
+    ///   - changed: A source that the call opens itself.
+    func prepare(until deadline: PreferenceDeadline? = nil, except changed: Source? = nil) {
+        if !isPrepared.load(ordering: .acquiring) { prepareSources(deadline, changed) }
     }
 
     @inline(never)
-    private func prepareSources(_ deadline: PreferenceDeadline?) {
-        let closed = layers.filter(\.source.isClosed)
+    private func prepareSources(_ deadline: PreferenceDeadline?, _ changed: Source?) {
+        let closed = layers.filter { $0.source.isClosed && $0.source !== changed }
         var deadlines = closed.map { deadline ?? $0.source.timeout }
         for index in deadlines.indices { _ = deadlines[index].start() }
         for (layer, deadline) in zip(closed, deadlines) {
@@ -314,7 +316,7 @@ package final class StoreCore: @unchecked Sendable {  // all but the constants i
             )
         }
         // One that isn't open yet is opened with the deadline of the change.
-        if layers.count > 1 || layers[0].source.isOpen { prepare(until: deadline) }
+        if layers.count > 1 || layers[0].source.isOpen { prepare(until: deadline, except: layers[base].source) }
     }
 
     var readOnlyError: PreferenceError {
@@ -338,7 +340,8 @@ package final class StoreCore: @unchecked Sendable {  // all but the constants i
 
     /// The changes by the names of the writable layer.
     private func keyed(_ changes: [StoredChange]) -> [StoredChange] {
-        isPlain || layers[base].prefix.isEmpty ? changes : changes.map { StoredChange(layers[base].key($0.name), $0.value) }
+        isPlain || layers[base].prefix.isEmpty
+            ? changes : changes.map { StoredChange(layers[base].key($0.name), $0.value) }
     }
 
     /// Checks that changes can be made, and notifies the observers that come before it, once, however often it is then tried; returns the
@@ -360,7 +363,7 @@ package final class StoreCore: @unchecked Sendable {  // all but the constants i
     func set(_ changes: [StoredChange]) -> PreferenceError? {
         do throws(PreferenceError) {
             let announced = try announce(changes)
-            return layers[base].source.set { _ in (keyed(changes), announced) }
+            return layers[base].source.set(isFixed: true) { _ in (keyed(changes), announced) }
         } catch { return error }
     }
 
@@ -370,7 +373,7 @@ package final class StoreCore: @unchecked Sendable {  // all but the constants i
         do throws(PreferenceError) { try checkTarget() } catch { return error }
         // The observers are notified once, also if it is tried twice.
         var announced: UInt64?
-        return layers[base].source.set { _ in
+        return layers[base].source.set(isFixed: false) { _ in
             let changes = try body()
             if hasManaged { try checkManaged(changes) }
             let number = announced ?? (Self.willSetCount.load(ordering: .relaxed) > 0 ? notifyEarly(changes) : 0)
@@ -401,7 +404,9 @@ package final class StoreCore: @unchecked Sendable {  // all but the constants i
     }
 
     /// Opens the sources on a thread of the pool.
-    nonisolated(nonsending) func prepare(_ source: Source, until deadline: PreferenceDeadline, isQueued: Bool) async throws {
+    nonisolated(nonsending) func prepare(_ source: Source, until deadline: PreferenceDeadline, isQueued: Bool)
+        async throws
+    {
         // A keyed backend that never waits is asked where the task runs.
         if isPrepared.load(ordering: .acquiring), !hasKeyed || source.backend.saysWhenItWaits { return }
         try await source.perform(until: deadline, isQueued: isQueued) { [self] in
