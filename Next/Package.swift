@@ -22,7 +22,13 @@ let package = Package(
         .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: settings),
         .testTarget(
             name: "PreferencesTests",
-            dependencies: ["Preferences", "DurableFile", "FileTestSupport", "TestSupport"],
+            dependencies: ["Preferences", "DurableFile", "FileTestSupport", "TestSupport", "KillWriter"],
+            swiftSettings: settings
+        ),
+        .executableTarget(
+            name: "KillWriter",
+            dependencies: ["Preferences"],
+            path: "Tests/KillWriter",
             swiftSettings: settings
         ),
         .executableTarget(name: "laws", dependencies: ["Preferences", "FileTestSupport"], swiftSettings: settings),

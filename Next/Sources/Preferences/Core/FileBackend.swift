@@ -31,13 +31,14 @@ final class FileBackend: Backend, @unchecked Sendable {  // used within a turn, 
         _ path: String,
         _ system: FileSystem,
         _ process: Process,
+        watcher: Watcher? = nil,
         trustsOwner: Bool = false,
         timeout: Duration = .seconds(5),
         idle: Duration = .seconds(10)
     ) {
         log = Log(path, system, trustsOwner: trustsOwner)
         (self.system, self.process, self.timeout, self.idle) = (system, process, timeout, idle)
-        watch = PathWatch(process.watcher, system)
+        watch = PathWatch(watcher ?? process.watcher, system)
     }
 
     // MARK: Facts, on any thread
@@ -72,12 +73,22 @@ final class FileBackend: Backend, @unchecked Sendable {  // used within a turn, 
         } catch { throw PreferenceError(error, isWriting: false) }
     }
 
-    func catchUp() throws(PreferenceError) -> ExternalChanges {
+    func catchUp() throws(PreferenceError) -> ExternalChanges { try catchUp(until: .now) }
+
+    /// Waits for a program that saves the file, unless that has just been truncated.
+    func catchUp(until deadline: PreferenceDeadline) throws(PreferenceError) -> ExternalChanges {
         watchPlaces()
         do throws(FileSystemError) {
-            let update = try log.look()
-            if log.isUnsettled, let changed { process.pool.run(after: 25_000_000, changed) }
-            return update
+            while true {
+                let update = try log.look()
+                guard log.isUnsettled else { return update }
+                if deadline.isNow || log.isTruncated {
+                    if let changed { process.pool.run(after: 25_000_000, changed) }
+                    return update
+                }
+                log.pending = update.followed(by: log.pending)
+                system.sleep(nanoseconds: 5_000_000)
+            }
         } catch { throw PreferenceError(error, isWriting: false) }
     }
 
@@ -148,15 +159,16 @@ final class FileBackend: Backend, @unchecked Sendable {  // used within a turn, 
     func tidy(names: Int, _ publish: (ExternalChanges) -> Void) throws(PreferenceError) -> Duration? {
         let quiet = Duration.nanoseconds(preferences_now() - lastChange)
         let hasFailed = unsynced.withLock { $0.failure != nil }
-        do {
-            log.removeDrafts()
-            if hasFailed || log.isDue(names: names, isIdle: quiet >= idle) {
-                let old = log.file
-                try log.compact(until: .period(min(timeout, .milliseconds(500))), publish)
-                if log.file !== old { noteNewFile(insteadOf: old) }
-            }
-        } catch { throw PreferenceError(.unavailable, from: error) }
-        return log.isDue(names: names, isIdle: true) ? max(idle - quiet, .milliseconds(100)) : nil
+        log.removeDrafts()
+        if hasFailed || log.isDue(names: names, isIdle: quiet >= idle) {
+            let old = log.file
+            do { try log.compact(until: .patience, publish) } catch is LockedTooLong {
+                // The next change tries it again.
+                return nil
+            } catch { throw PreferenceError(.unavailable, from: error) }
+            if log.file !== old { noteNewFile(insteadOf: old) }
+        }
+        return log.isDue(names: names, isIdle: true) ? max(idle - quiet, .seconds(1)) : nil
     }
 
     /// Notes that a new file was synced.
@@ -166,6 +178,11 @@ final class FileBackend: Backend, @unchecked Sendable {  // used within a turn, 
             state = Unsynced(file: isKnown ? nil : log.file, known: isKnown ? log.file : nil)
         }
     }
+}
+
+extension Source {
+    /// Creates a source over a file, for a program that tests it.
+    package convenience init(file path: String) { self.init(FileBackend(path, .system, Process.current)) }
 }
 
 /// The time from which a write survives a loss of power. It survives the death of the process as soon as the write returns.

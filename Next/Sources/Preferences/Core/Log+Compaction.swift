@@ -14,7 +14,7 @@ extension Log {
     /// Writes each name's value in the line of its first one, with comments, damaged lines and unknown names as they are, into a new file,
     /// which then takes the place of this one. `publish` gets what others have changed.
     ///
-    /// - Throws: `unavailable`, once for a file, if that isn't possible and the file is large; it is then only appended to.
+    /// - Throws: `LockedTooLong`; `unavailable`, once for a file, if that isn't possible and the file is large: it is then only appended to.
     func compact(until deadline: PreferenceDeadline, _ publish: (ExternalChanges) -> Void) throws {
         do {
             try withFileLocked(until: deadline) { file in
@@ -24,8 +24,6 @@ extension Log {
                 try replace(file, publish)
                 (leastSize, hasFailed) = (0, false)
             }
-        } catch is LockedTooLong {
-            // The next change tries it again.
         } catch let error as FileSystemError {
             try noteFailure(error)
         }
@@ -34,6 +32,8 @@ extension Log {
     private func noteFailure(_ error: FileSystemError) throws {
         let size = reading?.status.size ?? 0
         leastSize = size + Self.largeSize
+        // The new file might not have been removed.
+        hasRemovedDrafts = false
         guard error.deniesReplacing, size > Self.largeSize, !hasFailed else { return }
         hasFailed = true
         throw PreferenceError(
@@ -46,7 +46,7 @@ extension Log {
 
     /// Replaces the locked file, which was read to its end.
     private func replace(_ old: OpenFile, _ publish: (ExternalChanges) -> Void) throws {
-        guard let reading, let opened else { return }
+        guard let reading else { return }
         let target = try PathWalk(path, system).real
         if try system.hasOtherNames(target) { throw FileSystemError.inUse("rename", path) }
         let draft = target.folder.entry(".\(target.lastComponent).\(String(UInt64.random(in: 0 ... .max), radix: 36)).new")
@@ -55,7 +55,7 @@ extension Log {
         defer { system.discard(draft) }
         // Until its process ends: the draft of a dead one is free.
         _ = try system.lock(new)
-        try system.copyAccess(from: old, opened, to: new)
+        try system.copyAccess(from: old, reading.status, to: new)
         let bytes = try bytes(of: old, from: 0, count: Int(reading.status.size))
         try writeAll(CompactedLines(bytes).text(), to: new)
         try system.sync(new)
@@ -64,7 +64,7 @@ extension Log {
         defer { system.unlock(old) }
         let isLate = try carryOver(from: old, to: new)
         let status = try system.status(new)
-        (file, self.opened) = (new, status)
+        (file, opened) = (new, status)
         let contents = try reload(status)
         // Without late lines, all was published before.
         if isLate { publish(contents) }

@@ -46,6 +46,9 @@ final class Log: @unchecked Sendable {  // used within a turn, except what is at
     /// Whether the file must be looked at again a little later.
     var isUnsettled: Bool { saving != nil }
 
+    /// Whether it is empty just now, as when a program is about to save it in place.
+    var isTruncated: Bool { saving.map { $0.status?.size == 0 } ?? false }
+
     /// Has the next look read the whole file.
     func forget() { (file, opened, reading, isKnown, pending, saving) = (nil, nil, nil, false, .none, nil) }
 

@@ -113,6 +113,9 @@ package protocol Backend: PreferenceBackend {
     /// before `finish`.
     func values(for names: [String]?) throws(PreferenceError) -> [StoredChange]
 
+    /// Returns what others have changed, as `catchUp()` does; a place that might be in the middle of a change is waited for.
+    func catchUp(until deadline: PreferenceDeadline) throws(PreferenceError) -> ExternalChanges
+
     /// Passes what `change` has got to the framework of a keyed place. Called when the thread has no turn, maybe on several at once.
     func finish()
 
@@ -152,6 +155,7 @@ extension Backend {
     package var isKeyed: Bool { false }
     package var plainTextPlace: String? { nil }
     package func values(for names: [String]?) throws(PreferenceError) -> [StoredChange] { [] }
+    package func catchUp(until deadline: PreferenceDeadline) throws(PreferenceError) -> ExternalChanges { try catchUp() }
     package func finish() {}
     package func tidy(names: Int, _ publish: (ExternalChanges) -> Void) throws(PreferenceError) -> Duration? { nil }
     package var problems: [PreferenceError] { [] }

@@ -32,14 +32,17 @@ extension Source {
         try inTurn(until: deadline) { effects, deadline in
             isLookQueued.store(false, ordering: .releasing)
             guard isOpen else { return try open(until: deadline, &effects) }
-            try catchUp(&effects)
+            try catchUp(until: deadline, &effects)
             noteProblems(&effects)
             if hasKept.load(ordering: .relaxed) { storeOrRetry(until: deadline, &effects) } else { _ = note(nil) }
         }
     }
 
-    private func catchUp(_ effects: inout Effects) throws(PreferenceError) {
-        do throws(PreferenceError) { publish(try backend.catchUp(), &effects) } catch {
+    private func catchUp(until deadline: PreferenceDeadline, _ effects: inout Effects) throws(PreferenceError) {
+        do throws(PreferenceError) {
+            let update = if let own { try own.catchUp(until: deadline) } else { try backend.catchUp() }
+            publish(update, &effects)
+        } catch {
             if note(error) { effects.report(error) }
             throw error
         }

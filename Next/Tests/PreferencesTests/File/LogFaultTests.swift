@@ -127,6 +127,7 @@ struct LogFaultTests {
             try log.compact(until: .period(.seconds(5)), note)
             same(try stored, last, text)
             same(known, last, text)
+            log.removeDrafts()
             same(try folder.names().filter { $0.hasSuffix(".new") }, [], text)
         }
     }
@@ -160,8 +161,10 @@ struct LogFaultTests {
         let log = Log(folder.path("log"), system)
         try Self.append("a", log)
         system.begin(.init(length: 7))
+        let writes = Counter()
         system.beforeEachCall { [system] call, _ in
-            if call == "write" { system.begin(.init(code: EIO, start: 1, isLasting: true, calls: ["write", "ftruncate"])) }
+            guard call == "write", writes.next() == 1 else { return }
+            system.begin(.init(code: EIO, start: 1, isLasting: true, calls: ["write", "ftruncate"]))
         }
         let error = #expect(throws: PreferenceError.self) { try Self.append("b", log) }
         same(error?.code, .outcomeUnknown)

@@ -80,7 +80,7 @@ struct LogTests {
         var all = values
         all["z"] = 7
         same(try stored(), all, "\(text)")
-        same(try folder.read("log").hasPrefix(text), true)
+        same(try folder.read("log").utf8.starts(with: text.utf8), true)
     }
 
     @Test
@@ -114,7 +114,7 @@ struct LogTests {
             try set(log, "z", 1)
             values["z"] = 1
             same(try stored(), values, "\(count)")
-            same(try folder.read("log").hasPrefix(part), true)
+            same(try folder.read("log").utf8.starts(with: part.utf8), true)
         }
     }
 
@@ -129,7 +129,7 @@ struct LogTests {
         same(try Self.values(log.look())["a"], 1)
         try folder.append(added, to: "log")
         let seen = try names(log.look())
-        if !new.isEmpty, !added.isEmpty { same(seen, new.map { $0.replacing("=", with: "=integer(") + ")" }, "\(added)") }
+        if !new.isEmpty, !added.isEmpty { same(seen, new, "\(added)") }
         try set(log, "z", 1)
         same(try stored(), added == "{\"b\":" ? ["x": 0, "z": 1] : values.merging(["x": 0, "z": 1]) { $1 }, "\(added)")
     }
@@ -151,7 +151,7 @@ struct LogTests {
         same(try folder.read("log"), "{\"a\":1}\n{\"a\":2}\n{\"$format\":2}\n")
         // Replaced by one that can be read.
         try folder.write("{\"a\":5}\n", to: "log")
-        same(try names(set(log, "b", 1)), ["a=integer(5)"])
+        same(try names(set(log, "b", 1)), ["a=5"])
         same(try stored(), ["a": 5, "b": 1])
     }
 
@@ -217,9 +217,7 @@ struct LogTests {
         same(try folder.read("a/b/log"), "{\"x\":1}\n")
         same(try ["a", "a/b", "a/b/log"].map { try system.status(at: folder.path($0)).mode & 0o7777 }, [0o700, 0o700, 0o600])
         // No write is needed for no line, also where none is possible.
-        system.begin(.init(code: EACCES, isLasting: true, calls: ["open"]))
-        try open("a/b/log").change(until: .period(.seconds(5))) { _ in [] }
-        same(system.matched > 0, true)
+        try Log(folder.path("a/b/log"), ReadOnlyFileSystem(EACCES)).change(until: .period(.seconds(5))) { _ in [] }
     }
 
     @Test(arguments: [
@@ -283,11 +281,5 @@ struct LogTests {
         system.run(as: 1001, owners)
         try set(open(), "a", 3)
         same(try stored(), ["a": 3])
-    }
-
-    @Test
-    func descriptorsOfStandardStreamsAreNotUsed() throws {
-        let file = try system.open(folder.path("x"), for: .creating)
-        same(file.descriptor > 2, true)
     }
 }

@@ -53,8 +53,6 @@ final class FaultyFileSystem: FileSystem, @unchecked Sendable {  // `state` is a
     func mountFiles() { state.withLock { $0.isMounted = true } }
     func setRemote() { state.withLock { $0.isRemote = true } }
 
-    private static let watcherCalls: Set = ["read inotify"]
-
     override func willCall(_ call: String, _ path: String) throws(FileSystemError) {
         if path == "inotify" { return }
         let hook = state.withLock { $0.hook }
@@ -103,6 +101,18 @@ final class FaultyFileSystem: FileSystem, @unchecked Sendable {  // `state` is a
     override var user: UInt32 { state.withLock { $0.user } ?? super.user }
     override var isPrivileged: Bool { state.withLock { $0.user }.map { $0 == 0 } ?? false }
     override var sizeLimit: Int64 { state.withLock { $0.limit } ?? super.sizeLimit }
+}
+
+/// A file system on which no file can be opened for writing.
+final class ReadOnlyFileSystem: FileSystem, @unchecked Sendable {  // it has no state that changes
+    private let code: Int32
+
+    init(_ code: Int32) { self.code = code }
+
+    override func open(_ path: String, for purpose: Purpose, named name: String?) throws(FileSystemError) -> OpenFile {
+        guard purpose == .reading || purpose == .folder else { throw FileSystemError(call: "open", path: path, code: code) }
+        return try super.open(path, for: purpose, named: name)
+    }
 }
 
 /// The store of a file, as another process has it: each has its own.
