@@ -17,16 +17,13 @@ enum KillWriter {
         var rounds = 0
         while rounds == 0 || rounds != Int(CommandLine.arguments[2]) {
             var stored = 0
-            do throws(PreferenceError) {
+            do {
                 try store.transaction { transaction in
                     transaction[count] += 1
                     stored = transaction[count]
                     transaction["text"] = .string("\(text)\(stored)")
                 }
-            } catch {
-                if error.code == .noSpace { exit(3) }
-                exit(4)
-            }
+            } catch PreferenceError.noSpace { exit(3) } catch { exit(4) }
             "\(stored)\n".withCString { _ = write(STDOUT_FILENO, $0, strlen($0)) }
             rounds += 1
         }

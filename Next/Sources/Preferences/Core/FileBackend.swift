@@ -207,7 +207,10 @@ extension PreferenceError {
                     + "Run the program as that user, change the file's owner with chown, or open it with trustsOwner: true"
             )
         case .newerFormat(let reason):
-            self.init(.unknownFormat, "\(path) can't be used by this version of the program: \(reason); nothing was changed")
+            self.init(
+                .unknownFormat,
+                "\(path) can't be used by this version of the program: \(reason); nothing was changed"
+            )
         case .call where isWriting && error.isReadOnlyFileSystem:
             self.init(
                 .readOnly,
@@ -222,7 +225,11 @@ extension PreferenceError {
                 cause: error
             )
         case .call where isWriting && error.lacksSpace:
-            self.init(.noSpace, "no space is left for the preferences file; nothing was changed. Free some, or raise the limit", cause: error)
+            self.init(
+                .noSpace,
+                "no space is left for the preferences file; nothing was changed. Free some, or raise the limit",
+                cause: error
+            )
         case .call:
             self.init(.unavailable, "the preferences file can't be used; nothing was changed", cause: error)
         }

@@ -49,7 +49,9 @@ extension Log {
         guard let reading else { return }
         let target = try PathWalk(path, system).real
         if try system.hasOtherNames(target) { throw FileSystemError.inUse("rename", path) }
-        let draft = target.folder.entry(".\(target.lastComponent).\(String(UInt64.random(in: 0 ... .max), radix: 36)).new")
+        let draft = target.folder.entry(
+            ".\(target.lastComponent).\(String(UInt64.random(in: 0 ... .max), radix: 36)).new"
+        )
         let new = try system.open(draft, for: .replacing, named: path)
         // After an exchange it is the old file.
         defer { system.discard(draft) }
@@ -76,10 +78,13 @@ extension Log {
         guard let reading else { return false }
         func isUnchanged() throws(FileSystemError) -> Bool {
             let status = try system.status(old)
-            return status.modified == reading.status.modified && status.size == reading.status.size || status.size > reading.status.size
+            return status.modified == reading.status.modified && status.size == reading.status.size
+                || status.size > reading.status.size
         }
         guard try isUnchanged(), try system.exchange(draft, with: target) else {
-            guard try isUnchanged(), try status().map({ $0.isSameFile(as: reading.status) }) == true else { return false }
+            guard try isUnchanged(), try status().map({ $0.isSameFile(as: reading.status) }) == true else {
+                return false
+            }
             try system.rename(draft, to: target)
             return true
         }
@@ -103,7 +108,8 @@ extension Log {
         hasRemovedDrafts = true
         do throws(FileSystemError) {
             let target = try PathWalk(path, system).real
-            for name in try system.names(inFolder: target.folder) where name.hasPrefix(".\(target.lastComponent).") && name.hasSuffix(".new") {
+            for name in try system.names(inFolder: target.folder)
+            where name.hasPrefix(".\(target.lastComponent).") && name.hasSuffix(".new") {
                 let draft = try system.open(target.folder.entry(name), for: .reading)
                 if try system.lock(draft) { system.discard(draft.path) }
             }
@@ -170,7 +176,11 @@ struct CompactedLines {
         var entries: [(String, PropertyListValue?)] = []
         var remarks: [JSONLine.Remark] = []
         do throws(JSONLineError) {
-            try JSONLine.read(line, isFirst: isFirst) { entries.append(($0, $1)) } remark: { remarks.append($0) }
+            try JSONLine.read(line, isFirst: isFirst) {
+                entries.append(($0, $1))
+            } remark: {
+                remarks.append($0)
+            }
         } catch { return add(.text(Array(line) + [10])) }
         for remark in remarks {
             switch remark {
@@ -213,7 +223,9 @@ struct CompactedLines {
             case .name(let name):
                 guard let value = values[name] else { continue }
                 text = value.line
-                if value.isOverridden, !text.isEmpty, text.count < JSONLine.maximumLength { text.insert(32, at: text.count - 2) }
+                if value.isOverridden, !text.isEmpty, text.count < JSONLine.maximumLength {
+                    text.insert(32, at: text.count - 2)
+                }
             }
             if text.isEmpty { continue }
             if isAfterSpace, !bytes.isEmpty { bytes.append(10) }

@@ -79,7 +79,9 @@ extension Log {
         (self.file, opened) = (file, status)
         guard isMissing, status.size == 0 else { return [] }
         do throws(FileSystemError) {
-            if try system.status(at: PathWalk(path, system).real.folder).sharesGroup { try system.setMode(0o660, of: file) }
+            if try system.status(at: PathWalk(path, system).real.folder).sharesGroup {
+                try system.setMode(0o660, of: file)
+            }
         } catch {
             // Another user has created it, and chosen its mode.
             if !error.deniesWriting { throw error }
@@ -165,7 +167,9 @@ extension Log {
     }
 
     /// Writes all bytes to a new file.
-    func writeAll(_ bytes: [UInt8], to file: OpenFile) throws { if !bytes.isEmpty { try write(bytes, to: file, at: system.status(file).size) } }
+    func writeAll(_ bytes: [UInt8], to file: OpenFile) throws {
+        if !bytes.isEmpty { try write(bytes, to: file, at: system.status(file).size) }
+    }
 }
 
 /// The pauses of a call that another program is in the way of; its time begins with the first.

@@ -76,7 +76,9 @@ final class Log: @unchecked Sendable {  // used within a turn, except what is at
     /// - Parameter isChanging: Whether a line is going to be appended: then a missing file is created again, and only the end of a file that
     ///   has grown is compared, as the next look compares all.
     func look(_ status: FileStatus?, isChanging: Bool) throws(FileSystemError) {
-        if let kind = status?.otherKind { throw FileSystemError(call: "open", path: path, code: 0, kind: .notAFile(kind)) }
+        if let kind = status?.otherKind {
+            throw FileSystemError(call: "open", path: path, code: 0, kind: .notAFile(kind))
+        }
         if let status {
             if try readAppended(status, isChanging: isChanging) { return saving = nil }
         } else if isMissing {
@@ -89,7 +91,8 @@ final class Log: @unchecked Sendable {  // used within a turn, except what is at
 
     /// Adds the lines behind those that were read; returns false if these aren't the same any more.
     private func readAppended(_ status: FileStatus, isChanging: Bool) throws(FileSystemError) -> Bool {
-        guard let reading, let file, let opened, opened.isSameFile(as: status), reading.status.isSameFile(as: status) else { return false }
+        guard let reading, let file, let opened, opened.isSameFile(as: status), reading.status.isSameFile(as: status)
+        else { return false }
         if reading.status == status, isChanging || !reading.isUnverified { return true }
         guard status.size >= reading.offset else { return false }
         let hasGrown = status.size > reading.status.size
@@ -106,8 +109,10 @@ final class Log: @unchecked Sendable {  // used within a turn, except what is at
             let new = try bytes(of: file, from: reading.offset, count: Int(status.size - reading.offset))
             var lines: Lines = []
             try next.read(new[...]) { lines.append($0) }
-            // What was added to a line that counted already has spoilt it.
-            if reading.hasUnfinished, next.damageCount > reading.damageCount || next.offset == reading.offset && !next.hasUnfinished {
+            // What was added to a line that counted already makes it damage.
+            if reading.hasUnfinished,
+                next.damageCount > reading.damageCount || next.offset == reading.offset && !next.hasUnfinished
+            {
                 return false
             }
             if !lines.isEmpty { pending = pending.followed(by: .changes(lines)) }
@@ -126,7 +131,8 @@ final class Log: @unchecked Sendable {  // used within a turn, except what is at
         let now = preferences_now()
         let (since, quiet) = (saving?.since ?? now, saving.map { $0.status == status ? $0.quiet : now } ?? now)
         saving = (status, since, quiet)
-        let isQuiet = now - quiet >= (status == nil ? 100_000_000 : 50_000_000) && (status == nil || endsWithLine(status))
+        let isQuiet =
+            now - quiet >= (status == nil ? 100_000_000 : 50_000_000) && (status == nil || endsWithLine(status))
         return !isQuiet && now - since < 1_000_000_000
     }
 
@@ -193,7 +199,11 @@ final class Log: @unchecked Sendable {  // used within a turn, except what is at
             while done < count {
                 do throws(FileSystemError) {
                     let rest = UnsafeMutableRawBufferPointer(buffer)[done...]
-                    let read = try system.read(file, into: UnsafeMutableRawBufferPointer(rebasing: rest), at: offset + Int64(done))
+                    let read = try system.read(
+                        file,
+                        into: UnsafeMutableRawBufferPointer(rebasing: rest),
+                        at: offset + Int64(done)
+                    )
                     guard read > 0 else { return }
                     done += read
                 } catch {
@@ -213,7 +223,9 @@ final class Log: @unchecked Sendable {  // used within a turn, except what is at
         try checkFolder()
         let file = try system.open(path, for: purpose)
         let status = try system.status(file)
-        if let kind = status.otherKind { throw FileSystemError(call: "open", path: path, code: 0, kind: .notAFile(kind)) }
+        if let kind = status.otherKind {
+            throw FileSystemError(call: "open", path: path, code: 0, kind: .notAFile(kind))
+        }
         try checkOwner(status, path)
         return (file, status)
     }

@@ -1,3 +1,5 @@
+internal import CPreferences
+
 #if canImport(Glibc)
 internal import Glibc
 #elseif canImport(Musl)
@@ -5,9 +7,8 @@ internal import Musl
 #else
 internal import Darwin
 #endif
-internal import CPreferences
 
-/// How far a file was read, and what can't be read there; what it takes to recognise later that the bytes are the same.
+/// How far a file was read, and what can't be read there; what it takes to find out later that the bytes are the same.
 struct LogReading {
     let path: String
     /// The status of the file when it was read.
@@ -61,16 +62,14 @@ struct LogReading {
 
     private func isSame(_ bytes: UnsafeRawBufferPointer, isWhole: Bool) -> Bool {
         guard bytes.count >= tail.count, isWhole || bytes.count == tail.count else { return false }
-        let head = bytes.count - tail.count
-        if isWhole {
-            guard Int64(bytes.count) == offset else { return false }
-            if head > 0, let start = bytes.baseAddress, Self.hash(0, start, head) != hash { return false }
-        }
-        return tail.withUnsafeBytes { $0.count == 0 || memcmp($0.baseAddress!, bytes.baseAddress! + head, $0.count) == 0 }
+        let head = UnsafeRawBufferPointer(rebasing: bytes[..<(bytes.count - tail.count)])
+        if isWhole, Int64(bytes.count) != offset || Self.hash(0, head) != hash { return false }
+        return bytes[head.count...].elementsEqual(tail)
     }
 
-    private static func hash(_ hash: UInt64, _ start: UnsafeRawPointer, _ count: Int) -> UInt64 {
-        preferences_hash_words(hash, start.assumingMemoryBound(to: UInt8.self), count)
+    private static func hash(_ hash: UInt64, _ bytes: UnsafeRawBufferPointer) -> UInt64 {
+        guard let start = bytes.baseAddress else { return hash }
+        return preferences_hash_words(hash, start.assumingMemoryBound(to: UInt8.self), bytes.count)
     }
 
     private mutating func advance(over bytes: UnsafeRawBufferPointer) {
@@ -78,7 +77,7 @@ struct LogReading {
         tail += bytes
         guard tail.count > 4096 else { return }
         let count = (tail.count - 256) & ~7
-        hash = tail.withUnsafeBytes { Self.hash(hash, $0.baseAddress!, count) }
+        hash = tail.withUnsafeBytes { Self.hash(hash, UnsafeRawBufferPointer(rebasing: $0[..<count])) }
         tail.removeSubrange(0..<count)
     }
 
@@ -121,9 +120,9 @@ struct LogReading {
         if joinsChanges { changes.reserveCapacity(bytes.count / 16) }
         hasUnfinished = false
         while start < bytes.count {
-            let newline = memchr(bytes.baseAddress! + start, 10, bytes.count - start).map { UnsafeRawPointer($0) - bytes.baseAddress! }
             let rest = UnsafeRawBufferPointer(rebasing: bytes[start...])
-            let length = try read(rest, newline.map { $0 - start } ?? rest.count, isEnded: newline != nil, into: &changes)
+            let newline = rest.firstNewline
+            let length = try read(rest, newline ?? rest.count, isEnded: newline != nil, into: &changes)
             if !joinsChanges, !changes.isEmpty {
                 body(changes)
                 changes.removeAll(keepingCapacity: true)
@@ -206,9 +205,12 @@ struct LogReading {
 
     /// Returns the change of a line such as `{"name":12}`, as most are; nil for all others.
     private static func plainChange(_ line: UnsafeRawBufferPointer) -> StoredChange? {
-        guard line.count >= 7, line[0] == UInt8(ascii: "{"), line[1] == UInt8(ascii: "\""), line[2] != UInt8(ascii: "$") else { return nil }
+        guard line.count >= 7, line[0] == UInt8(ascii: "{"), line[1] == UInt8(ascii: "\""), line[2] != UInt8(ascii: "$")
+        else { return nil }
         let end = line.firstIndexNotPlain(from: 2)
-        guard end > 2, end + 3 < line.count, end < 200, line[end] == UInt8(ascii: "\""), line[end + 1] == UInt8(ascii: ":") else { return nil }
+        guard end > 2, end + 3 < line.count, end < 200, line[end] == UInt8(ascii: "\""),
+            line[end + 1] == UInt8(ascii: ":")
+        else { return nil }
         var index = end + 2
         let isNegative = line[index] == UInt8(ascii: "-")
         if isNegative { index += 1 }
@@ -230,6 +232,11 @@ struct LogReading {
 // MARK: Files of another kind
 
 extension UnsafeRawBufferPointer {
+    fileprivate var firstNewline: Int? {
+        guard let baseAddress, let found = memchr(baseAddress, 10, count) else { return nil }
+        return UnsafeRawPointer(found) - baseAddress
+    }
+
     fileprivate var isBlank: Bool { allSatisfy(\.isSpace) }
 
     /// Whether a damaged line is text with zeros in place of one part, or of all but one, as a loss of power leaves it; binary files and
@@ -244,7 +251,8 @@ extension UnsafeRawBufferPointer {
     fileprivate var mightBeEntries: Bool {
         if contains(0) {
             let parts = split(separator: 0)
-            return parts.allSatisfy(\.isText) && parts.contains { $0.starts(with: #"{""#.utf8) || $0.elementsEqual("{".utf8) }
+            return parts.allSatisfy(\.isText)
+                && parts.contains { $0.starts(with: #"{""#.utf8) || $0.elementsEqual("{".utf8) }
         }
         let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
         let text = dropFirst(starts(with: mark) ? mark.count : 0).drop(while: \.isSpace)
@@ -252,7 +260,9 @@ extension UnsafeRawBufferPointer {
             text.dropFirst().first(where: { $0 != 32 && $0 != 9 }) == UInt8(ascii: "\"")
         else { return false }
         // Other JSON is a file of another program, unless it has forms of this one, such as of a newer version.
-        do throws(JSONLineError) { _ = try JSONLine.readPlain(UnsafeRawBufferPointer(rebasing: text)) } catch { return true }
+        do throws(JSONLineError) { _ = try JSONLine.readPlain(UnsafeRawBufferPointer(rebasing: text)) } catch {
+            return true
+        }
         if text.contains(10) { return false }
         return text.indices.contains { text[$0] == UInt8(ascii: "\"") && text[$0...].starts(with: "\"$".utf8) }
     }

@@ -155,7 +155,9 @@ extension Backend {
     package var isKeyed: Bool { false }
     package var plainTextPlace: String? { nil }
     package func values(for names: [String]?) throws(PreferenceError) -> [StoredChange] { [] }
-    package func catchUp(until deadline: PreferenceDeadline) throws(PreferenceError) -> ExternalChanges { try catchUp() }
+    package func catchUp(until deadline: PreferenceDeadline) throws(PreferenceError) -> ExternalChanges {
+        try catchUp()
+    }
     package func finish() {}
     package func tidy(names: Int, _ publish: (ExternalChanges) -> Void) throws(PreferenceError) -> Duration? { nil }
     package var problems: [PreferenceError] { [] }

@@ -26,7 +26,9 @@ final class ReadOnlyFiles: Backend, @unchecked Sendable {  // used within a turn
         watch = PathWatch(process.watcher, system)
     }
 
-    var problems: [PreferenceError] { folderProblems + files.flatMap { ($0.failure.map { [$0] } ?? []) + $0.log.damage } }
+    var problems: [PreferenceError] {
+        folderProblems + files.flatMap { ($0.failure.map { [$0] } ?? []) + $0.log.damage }
+    }
 
     func load(host: PreferenceBackendHost) -> [StoredChange] {
         changed = host.changed
@@ -80,11 +82,17 @@ final class ReadOnlyFiles: Backend, @unchecked Sendable {  // used within a turn
         var paths: [String: String] = [:]
         for folder in folders.reversed() {
             do throws(FileSystemError) {
-                for name in try system.names(inFolder: folder) where name.hasSuffix(".jsonl") { paths[name] = "\(folder)/\(name)" }
+                for name in try system.names(inFolder: folder) where name.hasSuffix(".jsonl") {
+                    paths[name] = "\(folder)/\(name)"
+                }
             } catch {
                 if error.isMissing { continue }
-                folderProblems.append(PreferenceError(.unavailable, "\(folder) can't be listed; its last values stay", cause: error))
-                for file in files where file.log.path.folder == folder { paths[file.log.path.lastComponent] = file.log.path }
+                folderProblems.append(
+                    PreferenceError(.unavailable, "\(folder) can't be listed; its last values stay", cause: error)
+                )
+                for file in files where file.log.path.folder == folder {
+                    paths[file.log.path.lastComponent] = file.log.path
+                }
             }
         }
         return [place] + paths.sorted { $0.key < $1.key }.map(\.value)

@@ -52,7 +52,9 @@ struct PathWalk: Equatable {
     /// Follows each part of a path up to the first that doesn't exist or is in a folder that can't be entered; the parts after that are kept as
     /// they are.
     init(_ path: String, _ system: FileSystem) throws(FileSystemError) {
-        func parts(_ path: String) -> [String] { path.utf8.split(separator: UInt8(ascii: "/")).reversed().map { String($0)! } }
+        func parts(_ path: String) -> [String] {
+            path.utf8.split(separator: UInt8(ascii: "/")).reversed().map { String(Substring($0)) }
+        }
         var folder = path.utf8.first == UInt8(ascii: "/") ? "/" : "."
         var (rest, links) = (parts(path), 0)
         while let name = rest.popLast() {

@@ -1,3 +1,5 @@
+internal import CPreferences
+
 #if canImport(Glibc)
 internal import Glibc
 #elseif canImport(Musl)
@@ -5,7 +7,6 @@ internal import Musl
 #elseif canImport(Darwin)
 internal import Darwin
 #endif
-internal import CPreferences
 
 /// A system call that failed, or a file that can't be used though no call failed.
 struct FileSystemError: Error, CustomStringConvertible {
@@ -40,9 +41,15 @@ struct FileSystemError: Error, CustomStringConvertible {
     /// Whether the file can't be replaced: it is mounted by itself, or its owner and attributes can't be given to another one.
     var deniesReplacing: Bool { deniesWriting || code == EBUSY || code == EXDEV }
 
-    static func noSpace(_ call: String, _ path: String) -> FileSystemError { FileSystemError(call: call, path: path, code: ENOSPC) }
-    static func tooLarge(_ call: String, _ path: String) -> FileSystemError { FileSystemError(call: call, path: path, code: EFBIG) }
-    static func inUse(_ call: String, _ path: String) -> FileSystemError { FileSystemError(call: call, path: path, code: EBUSY) }
+    static func noSpace(_ call: String, _ path: String) -> FileSystemError {
+        FileSystemError(call: call, path: path, code: ENOSPC)
+    }
+    static func tooLarge(_ call: String, _ path: String) -> FileSystemError {
+        FileSystemError(call: call, path: path, code: EFBIG)
+    }
+    static func inUse(_ call: String, _ path: String) -> FileSystemError {
+        FileSystemError(call: call, path: path, code: EBUSY)
+    }
     static func missing(_ path: String) -> FileSystemError { FileSystemError(call: "open", path: path, code: ENOENT) }
 
     var description: String {
@@ -223,7 +230,9 @@ class FileSystem: @unchecked Sendable {  // it has no state
     }
 
     /// Whether other machines might change a file without an event.
-    func isRemote(_ path: String) throws(FileSystemError) -> Bool { try retrying("statfs", path) { preferences_is_remote(path) } > 0 }
+    func isRemote(_ path: String) throws(FileSystemError) -> Bool {
+        try retrying("statfs", path) { preferences_is_remote(path) } > 0
+    }
 
     func target(ofLinkAt path: String) throws(FileSystemError) -> String {
         var buffer = [CChar](repeating: 0, count: Int(PATH_MAX))
@@ -262,7 +271,9 @@ class FileSystem: @unchecked Sendable {  // it has no state
                 if errno != 0 { throw FileSystemError(call: "readdir", path: path, code: errno) }
                 return names
             }
-            let name = withUnsafeBytes(of: &entry.pointee.d_name) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
+            let name = withUnsafeBytes(of: &entry.pointee.d_name) {
+                String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
+            }
             if name != "." && name != ".." { names.append(name) }
         }
     }
@@ -316,7 +327,9 @@ class FileSystem: @unchecked Sendable {  // it has no state
             case .contents: names | content | IN_ONLYDIR
             case .file: content | IN_ATTRIB | IN_DELETE_SELF | IN_MOVE_SELF
             }
-        return try retrying("inotify_add_watch", path) { inotify_add_watch(queue, path, UInt32(events) | UInt32(IN_MASK_ADD)) }
+        return try retrying("inotify_add_watch", path) {
+            inotify_add_watch(queue, path, UInt32(events) | UInt32(IN_MASK_ADD))
+        }
     }
 
     func removeWatch(_ watch: Int32, from queue: Int32) { inotify_rm_watch(queue, watch) }
@@ -364,15 +377,24 @@ private func closeDescriptor(_ descriptor: Int32) { _ = close(descriptor) }
 private func readBytes(_ descriptor: Int32, _ buffer: UnsafeMutableRawBufferPointer) -> Int {
     read(descriptor, buffer.baseAddress, buffer.count)
 }
-private func writeBytes(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) -> Int { write(descriptor, bytes.baseAddress, bytes.count) }
+private func writeBytes(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) -> Int {
+    write(descriptor, bytes.baseAddress, bytes.count)
+}
 private func renamePath(_ path: String, _ newPath: String) -> Int32 { rename(path, newPath) }
 private func removePath(_ path: String) -> Int32 { remove(path) }
 
 extension FileStatus {
     fileprivate init(_ status: preferences_status) {
         self.init(
-            device: status.device, inode: status.inode, size: status.size, modified: status.modified, changed: status.changed,
-            mode: status.mode, owner: status.owner, group: status.group, links: status.links
+            device: status.device,
+            inode: status.inode,
+            size: status.size,
+            modified: status.modified,
+            changed: status.changed,
+            mode: status.mode,
+            owner: status.owner,
+            group: status.group,
+            links: status.links
         )
     }
 }

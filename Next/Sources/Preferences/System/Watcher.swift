@@ -86,9 +86,12 @@ final class Watcher: Sendable {
     private func start() throws(FileSystemError) -> Int32 {
         let queue = try system.openWatchQueue()
         let context = Unmanaged.passRetained(self).toOpaque()
-        let code = preferences_start_thread({ context in
-            if let context { Unmanaged<Watcher>.fromOpaque(context).takeRetainedValue().run() }
-        }, context)
+        let code = preferences_start_thread(
+            { context in
+                if let context { Unmanaged<Watcher>.fromOpaque(context).takeRetainedValue().run() }
+            },
+            context
+        )
         guard code == 0 else {
             Unmanaged<Watcher>.fromOpaque(context).release()
             system.close(queue)
@@ -150,7 +153,9 @@ final class Watcher: Sendable {
         // After lost events, and for the folder itself, all are called.
         guard event.watch != -1, !event.name.isEmpty else {
             var all: [Body] = []
-            state.targets.forEach { if event.watch == -1 || $0.watch == event.watch { all += $0.observers.map(\.body) } }
+            state.targets.forEach {
+                if event.watch == -1 || $0.watch == event.watch { all += $0.observers.map(\.body) }
+            }
             return all
         }
         return (state.targets["\(event.watch)/\(event.name)"]?.observers ?? []).map(\.body)
@@ -189,7 +194,11 @@ final class PathWatch {
     /// - Returns: Whether the kernel reports all changes; otherwise the caller has to look again after `pollInterval`.
     func update(_ files: [String], folders: [String] = [], _ changed: @escaping @Sendable () -> Void) -> Bool {
         let paths = files + folders
-        if !isStale.value.exchange(false, ordering: .acquiringAndReleasing), paths == self.paths, watch?.isRunning == true { return true }
+        if !isStale.value.exchange(false, ordering: .acquiringAndReleasing), paths == self.paths,
+            watch?.isRunning == true
+        {
+            return true
+        }
         self.paths = paths
         do throws(FileSystemError) {
             var walks = try self.walks(paths)
@@ -222,7 +231,9 @@ final class PathWatch {
     }
 
     /// Returns what to watch, the folders above first; nil if another machine might change it without an event.
-    private func places(_ walks: [PathWalk], _ files: [String], _ folders: [String]) throws(FileSystemError) -> [Watcher.Place]? {
+    private func places(_ walks: [PathWalk], _ files: [String], _ folders: [String]) throws(FileSystemError) -> [Watcher
+        .Place]?
+    {
         var places: [Watcher.Place] = []
         for (index, walk) in walks.enumerated() {
             let isFile = index < files.count
@@ -235,7 +246,9 @@ final class PathWatch {
                     return nil
                 }
                 let isContent = isFile && isLast && entry.folder.entry(entry.name) == walk.real
-                places.append(Watcher.Place(path: entry.folder, name: entry.name, interest: isContent ? .contents : .names))
+                places.append(
+                    Watcher.Place(path: entry.folder, name: entry.name, interest: isContent ? .contents : .names)
+                )
             }
             do throws(FileSystemError) {
                 if isFile {

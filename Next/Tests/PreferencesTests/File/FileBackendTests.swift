@@ -43,7 +43,8 @@ struct FileBackendTests {
 
     /// What happens to the path after the store was opened.
     @Test(arguments: [
-        "folders appear", "replaced", "rewritten", "removed", "folder replaced", "folder above replaced", "link to a file", "link to a folder",
+        "folders appear", "replaced", "rewritten", "removed", "folder replaced", "folder above replaced",
+        "link to a file", "link to a folder",
         "other name", "moved here",
     ])
     func changeOfThePathIsSeen(_ act: String) async throws {
@@ -98,7 +99,11 @@ struct FileBackendTests {
 
     @Test(arguments: ["inotify_init1", "inotify_add_watch", "statfs", "remote"])
     func fileIsPolledWithoutEventsAndWatchedAgain(_ reason: String) async throws {
-        if reason == "remote" { system.setRemote() } else { system.begin(.init(code: EMFILE, isLasting: true, calls: [reason])) }
+        if reason == "remote" {
+            system.setRemote()
+        } else {
+            system.begin(.init(code: EMFILE, isLasting: true, calls: [reason]))
+        }
         let backend = FileBackend(path, system, Process.current, watcher: Watcher(system))
         let store = PreferenceStore(Layer(source: Source(backend)))
         same(volume(store).value, 5)
@@ -153,7 +158,11 @@ struct FileBackendTests {
         mkdir(folder.path("n"), 0o700)
         try folder.write("{\"theme\":\"dark\",\"volume\":3}\n", to: "n/a.jsonl")
         // By a rename, as the store may open the folder at any moment.
-        if place == "file in place of a folder" { unlink(folder.path("d")) } else { rename(folder.path("d"), folder.path("gone")) }
+        if place == "file in place of a folder" {
+            unlink(folder.path("d"))
+        } else {
+            rename(folder.path("d"), folder.path("gone"))
+        }
         rename(folder.path("n"), folder.path("d"))
         await eventually { theme.value == "dark" }
         same(volume.value, 7)
@@ -222,7 +231,9 @@ struct FileBackendTests {
         try folder.append("{\"volume\":50}\n{\"other\":6}\n", to: "a.jsonl")
         await eventually { other.value == 6 }
         same(volume.value, 2)
-        for call in [{ try flush(store) }, { try write(3, to: other) }, { try other.update { $0 = 3 } }] as [() throws -> Void] {
+        for call in [{ try flush(store) }, { try write(3, to: other) }, { try other.update { $0 = 3 } }]
+            as [() throws -> Void]
+        {
             let error = #expect(throws: PreferenceError.self) { try call() }
             same(error?.code, .busy)
         }
@@ -306,7 +317,10 @@ struct FileBackendTests {
         for value in 0..<40 { try set("b", value) }
         try set("c", 7)
         same(try backend.tidy(names: 3) { _ in }, nil)
-        same(try folder.read("a.jsonl"), "{\"b\":39 }\n{\"$comment\":\"why\"}\noops\n{\"$new\":[1, 2]}\n{\"a\":1}\n{\"c\":7}\n")
+        same(
+            try folder.read("a.jsonl"),
+            "{\"b\":39 }\n{\"$comment\":\"why\"}\noops\n{\"$new\":[1, 2]}\n{\"a\":1}\n{\"c\":7}\n"
+        )
         let inode = try system.status(at: path).inode
         try set("b", 40)
         same(try backend.tidy(names: 3) { _ in }, nil)

@@ -27,7 +27,9 @@ struct KillTests {
         let log = Log(path)
         guard case .contents(_, let changes) = try log.look() else { return (0, "", log.damage.count) }
         let values = Dictionary(changes.map { ($0.name, $0.value) }) { $1 }
-        guard case .integer(let count)?? = values["count"], case .string(let text)?? = values["text"] else { return (0, "", log.damage.count) }
+        guard case .integer(let count)?? = values["count"], case .string(let text)?? = values["text"] else {
+            return (0, "", log.damage.count)
+        }
         return (Int(count), text, log.damage.count)
     }
 
@@ -41,14 +43,20 @@ struct KillTests {
             // It is killed in the middle of the sets that follow.
             let lines = 1 + round * 37 % 400
             var acknowledged: [UInt8] = []
-            while acknowledged.count(where: { $0 == 10 }) < lines { acknowledged += pipe.fileHandleForReading.availableData }
+            while acknowledged.count(where: { $0 == 10 }) < lines {
+                acknowledged += pipe.fileHandleForReading.availableData
+            }
             kill(child.processIdentifier, SIGKILL)
             acknowledged += pipe.fileHandleForReading.readDataToEndOfFile()
             child.waitUntilExit()
             let numbers = String(decoding: acknowledged, as: UTF8.self).split(separator: "\n").compactMap { Int($0) }
             same(numbers.first, last + 1, "round \(round): the next program goes on")
             let (count, text, _) = try stored()
-            same(count >= numbers.last ?? 0, true, "round \(round): \(count) is stored, \(numbers.last ?? 0) acknowledged")
+            same(
+                count >= numbers.last ?? 0,
+                true,
+                "round \(round): \(count) is stored, \(numbers.last ?? 0) acknowledged"
+            )
             same(text.hasSuffix("x\(count)"), true, "round \(round): a line is one transaction")
             last = count
         }

@@ -15,11 +15,13 @@ import Darwin
 /// succeeds.
 struct LogFaultTests {
     enum Operation: CaseIterable, Sendable {
-        case load, catchUp, replacedFile, firstSet, set, setAfterOthersWrote, setAfterUnfinishedLine, sync, compaction, compactionOfLink
+        case load, catchUp, replacedFile, firstSet, set, setAfterOthersWrote, setAfterUnfinishedLine, sync, compaction,
+            compactionOfLink
     }
 
     static let faults: [FaultyFileSystem.Fault] =
-        [EIO, ENOSPC, EDQUOT, EMFILE, EACCES, EROFS, ESTALE].map { .init(code: $0) } + [1, 6, 7, 8].map { .init(length: $0) }
+        [EIO, ENOSPC, EDQUOT, EMFILE, EACCES, EROFS, ESTALE].map { .init(code: $0) }
+        + [1, 6, 7, 8].map { .init(length: $0) }
 
     @Test(arguments: Operation.allCases, Array(faults.indices))
     func failureLeavesTheOldOrTheNewState(_ operation: Operation, _ index: Int) throws {

@@ -202,7 +202,8 @@ struct LogSharingTests {
     // MARK: Others who rewrite in place
 
     @Test(arguments: [
-        "{\"x\":7}\n", "{\"x\":1}\n{\"y\":3}\n", "{\"x\":1}\n{\"y\":2}\n{\"z\":3}\n", "{\"x\":9}\n{\"y\":2}\n{\"z\":3}\n",
+        "{\"x\":7}\n", "{\"x\":1}\n{\"y\":3}\n", "{\"x\":1}\n{\"y\":2}\n{\"z\":3}\n",
+        "{\"x\":9}\n{\"y\":2}\n{\"z\":3}\n",
         "{\"aaaa\":1}\n{\"b\":2}\n{\"c\":3}\n", "{\"x\":1}\n{\"y\":2}", "",
     ])
     func fileThatIsRewrittenInPlaceIsReadAgain(_ text: String) throws {

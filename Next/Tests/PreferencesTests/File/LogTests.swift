@@ -32,7 +32,9 @@ struct LogTests {
 
     /// Sets a name, and returns what was new before.
     @discardableResult
-    private func set(_ log: Log, _ name: String, _ value: Int64?, _ deadline: PreferenceDeadline = .period(.seconds(5))) throws -> [StoredChange] {
+    private func set(_ log: Log, _ name: String, _ value: Int64?, _ deadline: PreferenceDeadline = .period(.seconds(5)))
+        throws -> [StoredChange]
+    {
         var seen: [StoredChange] = []
         try log.change(until: deadline) { update in
             seen = Self.all(update)
@@ -51,7 +53,9 @@ struct LogTests {
         }
     }
 
-    private func names(_ changes: [StoredChange]) -> [String] { changes.map { "\($0.name)=\($0.value.map { "\($0)" } ?? "nil")" } }
+    private func names(_ changes: [StoredChange]) -> [String] {
+        changes.map { "\($0.name)=\($0.value.map { "\($0)" } ?? "nil")" }
+    }
     private func names(_ update: ExternalChanges) -> [String] { names(Self.all(update)) }
 
     private func kind(_ body: () throws -> Void) -> FileSystemError.Kind? {
@@ -61,15 +65,22 @@ struct LogTests {
 
     // MARK: Lines
 
-    @Test(arguments: [
-        ("", [:], 0), ("\n\r\n", [:], 0), ("{\"a\":1}\n{\"a\":2}\n", ["a": 2], 0), ("{\"a\":1}\n{\"a\":null}\n", [:], 0),
-        ("\u{FEFF}{\"a\":1}\n", ["a": 1], 0), ("{\"a\":1}\n\u{FEFF}{\"b\":1}\n", ["a": 1], 1), ("{\"a\":1}", ["a": 1], 0),
-        ("{\"a\":1}\n{\"a\":", ["a": 1], 0), ("{\"a\":1}\n{\"a\":\n{\"b\":2}\n", ["a": 1, "b": 2], 1),
-        ("{\"a\":1} {\"b\":2}{}\n", ["a": 1, "b": 2], 0), ("{\"a\":1,\"$later\":[null]}\n", ["a": 1], 0),
-        ("{\"$comment\":\"x\"}\n{\"$comment\":5,\"b\":1}\n{\"a\":1 }\n", ["a": 1], 1), ("oops\n{\"a\":1}\n\0\0\n", ["a": 1], 2),
-        ("{\"a\":1}\n{\n  \"b\":2,\n  \"c\":3\n}\n{\"d\":4}\n", ["a": 1, "d": 4], 1), ("{\"a\":1}\n{\n \"b\":2\n}", ["a": 1], 1),
-        ("{\"$$cost\":9}\n", ["$cost": 9], 0), ("{\"a\":01}\n{\"b\":-0}\n{\"c\":-3}\n{\"d\":1e2}\n", ["b": 0, "c": -3, "d": .real(100)], 1),
-    ] as [(String, [String: PropertyListValue], Int)])
+    @Test(
+        arguments: [
+            ("", [:], 0), ("\n\r\n", [:], 0), ("{\"a\":1}\n{\"a\":2}\n", ["a": 2], 0),
+            ("{\"a\":1}\n{\"a\":null}\n", [:], 0),
+            ("\u{FEFF}{\"a\":1}\n", ["a": 1], 0), ("{\"a\":1}\n\u{FEFF}{\"b\":1}\n", ["a": 1], 1),
+            ("{\"a\":1}", ["a": 1], 0),
+            ("{\"a\":1}\n{\"a\":", ["a": 1], 0), ("{\"a\":1}\n{\"a\":\n{\"b\":2}\n", ["a": 1, "b": 2], 1),
+            ("{\"a\":1} {\"b\":2}{}\n", ["a": 1, "b": 2], 0), ("{\"a\":1,\"$later\":[null]}\n", ["a": 1], 0),
+            ("{\"$comment\":\"x\"}\n{\"$comment\":5,\"b\":1}\n{\"a\":1 }\n", ["a": 1], 1),
+            ("oops\n{\"a\":1}\n\0\0\n", ["a": 1], 2),
+            ("{\"a\":1}\n{\n  \"b\":2,\n  \"c\":3\n}\n{\"d\":4}\n", ["a": 1, "d": 4], 1),
+            ("{\"a\":1}\n{\n \"b\":2\n}", ["a": 1], 1),
+            ("{\"$$cost\":9}\n", ["$cost": 9], 0),
+            ("{\"a\":01}\n{\"b\":-0}\n{\"c\":-3}\n{\"d\":1e2}\n", ["b": 0, "c": -3, "d": .real(100)], 1),
+        ] as [(String, [String: PropertyListValue], Int)]
+    )
     func linesAreRead(_ text: String, _ values: [String: PropertyListValue], _ damaged: Int) throws {
         try folder.write(text, to: "log")
         let log = open()
@@ -119,11 +130,18 @@ struct LogTests {
     }
 
     /// A line without its end counts if it is complete, and what is added to it changes that.
-    @Test(arguments: [
-        ("", ["a=1"], ["a": 1]), ("\n", ["a=1"], ["a": 1]), ("{\"b\":2}\n", ["a=1", "b=2"], ["a": 1, "b": 2]), (" x\n", [], [:]),
-        ("{\"b\":", [], ["a": 1]),
-    ] as [(String, [String], [String: PropertyListValue])])
-    func lineWithoutAnEndIsReadAgainWithWhatIsAdded(_ added: String, _ new: [String], _ values: [String: PropertyListValue]) throws {
+    @Test(
+        arguments: [
+            ("", ["a=1"], ["a": 1]), ("\n", ["a=1"], ["a": 1]), ("{\"b\":2}\n", ["a=1", "b=2"], ["a": 1, "b": 2]),
+            (" x\n", [], [:]),
+            ("{\"b\":", [], ["a": 1]),
+        ] as [(String, [String], [String: PropertyListValue])]
+    )
+    func lineWithoutAnEndIsReadAgainWithWhatIsAdded(
+        _ added: String,
+        _ new: [String],
+        _ values: [String: PropertyListValue]
+    ) throws {
         try folder.write("{\"x\":0}\n{\"a\":1}", to: "log")
         let log = open()
         same(try Self.values(log.look())["a"], 1)
@@ -131,7 +149,11 @@ struct LogTests {
         let seen = try names(log.look())
         if !new.isEmpty, !added.isEmpty { same(seen, new, "\(added)") }
         try set(log, "z", 1)
-        same(try stored(), added == "{\"b\":" ? ["x": 0, "z": 1] : values.merging(["x": 0, "z": 1]) { $1 }, "\(added)")
+        same(
+            try stored(),
+            added == "{\"b\":" ? ["x": 0, "z": 1] : values.merging(["x": 0, "z": 1]) { $1 },
+            "\(added)"
+        )
     }
 
     @Test
@@ -157,8 +179,10 @@ struct LogTests {
 
     @Test(arguments: [
         ("{\"volume\":}\n", true), ("\u{FEFF} {\"volume\": 5,}\n", true), ("  { \"volume\" 5}\n", true),
-        ("{\"a\":{\"$data\":\"not base64\"}}\n", true), ("{\"$new\":[null]}\n", true), ("x\n{\"a\":1}\n", true), ("{\"a", true),
-        ("{\"cut\":\"0{\"late\":\"}\n", true), ("{\"a\":1,\0\0\0\0", true), ("\n\n", true), ("\0\0\0", true), ("{}\nfoo\n", true),
+        ("{\"a\":{\"$data\":\"not base64\"}}\n", true), ("{\"$new\":[null]}\n", true), ("x\n{\"a\":1}\n", true),
+        ("{\"a", true),
+        ("{\"cut\":\"0{\"late\":\"}\n", true), ("{\"a\":1,\0\0\0\0", true), ("\n\n", true), ("\0\0\0", true),
+        ("{}\nfoo\n", true),
         ("{\n  \"volume\": 5,\n  \"theme\": \"dark\"\n}\n", false), ("#!/bin/sh\necho hello\n", false),
         ("{\n  \"$schema\": \"x\",\n  \"volume\": 5\n}", false), ("[1,2]\n", false), ("{\"list\":[null]}\n", false),
         ("[section]\nkey = 1\n", false), ("\u{FEFF}name: value", false), ("alias ls='ls -l'\nexport A=1\n", false),
@@ -190,7 +214,9 @@ struct LogTests {
     func whatIsNoFileIsAnErrorAtOnce() throws {
         mkfifo(folder.path("pipe"), 0o600)
         mkdir(folder.path("folder"), 0o700)
-        for (path, expected) in [("pipe", "pipe"), ("folder", "folder"), ("/dev/zero", "device"), ("/dev/full", "device")] {
+        for (path, expected) in [
+            ("pipe", "pipe"), ("folder", "folder"), ("/dev/zero", "device"), ("/dev/full", "device"),
+        ] {
             let log = Log(path.hasPrefix("/") ? path : folder.path(path), system)
             same(kind { _ = try log.look() }, .notAFile(expected))
             same(kind { try set(log, "a", 1) }, .notAFile(expected))
@@ -215,7 +241,10 @@ struct LogTests {
         same(try folder.names(), [])
         try set(log, "x", 1)
         same(try folder.read("a/b/log"), "{\"x\":1}\n")
-        same(try ["a", "a/b", "a/b/log"].map { try system.status(at: folder.path($0)).mode & 0o7777 }, [0o700, 0o700, 0o600])
+        same(
+            try ["a", "a/b", "a/b/log"].map { try system.status(at: folder.path($0)).mode & 0o7777 },
+            [0o700, 0o700, 0o600]
+        )
         // No write is needed for no line, also where none is possible.
         try Log(folder.path("a/b/log"), ReadOnlyFileSystem(EACCES)).change(until: .period(.seconds(5))) { _ in [] }
     }

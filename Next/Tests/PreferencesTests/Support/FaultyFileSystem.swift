@@ -20,7 +20,9 @@ final class FaultyFileSystem: FileSystem, @unchecked Sendable {  // `state` is a
         /// The names of the calls that fail; all if there are none.
         var calls: Set<String> = []
 
-        var description: String { "\(code.map { "errno \($0)" } ?? "short write of \(length)") at \(start)\(isLasting ? " on" : "") \(calls)" }
+        var description: String {
+            "\(code.map { "errno \($0)" } ?? "short write of \(length)") at \(start)\(isLasting ? " on" : "") \(calls)"
+        }
     }
 
     typealias Hook = @Sendable (_ call: String, _ path: String) -> Void
@@ -82,7 +84,9 @@ final class FaultyFileSystem: FileSystem, @unchecked Sendable {  // `state` is a
         return status
     }
 
-    override func status(_ file: OpenFile) throws(FileSystemError) -> FileStatus { owned(try super.status(file), file.path) }
+    override func status(_ file: OpenFile) throws(FileSystemError) -> FileStatus {
+        owned(try super.status(file), file.path)
+    }
 
     override func status(at path: String, followsLinks: Bool = true) throws(FileSystemError) -> FileStatus {
         owned(try super.status(at: path, followsLinks: followsLinks), path)
@@ -110,7 +114,9 @@ final class ReadOnlyFileSystem: FileSystem, @unchecked Sendable {  // it has no 
     init(_ code: Int32) { self.code = code }
 
     override func open(_ path: String, for purpose: Purpose, named name: String?) throws(FileSystemError) -> OpenFile {
-        guard purpose == .reading || purpose == .folder else { throw FileSystemError(call: "open", path: path, code: code) }
+        guard purpose == .reading || purpose == .folder else {
+            throw FileSystemError(call: "open", path: path, code: code)
+        }
         return try super.open(path, for: purpose, named: name)
     }
 }
