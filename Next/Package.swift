@@ -33,8 +33,14 @@ let package = Package(
             name: "PreferencesTests",
             dependencies: [
                 "Preferences", "PreferencesSchema", "PreferencesEditing", "PreferencesValidation", "PreferencesTesting",
-                "DurableFile", "FileTestSupport", "TestSupport",
+                "DurableFile", "FileTestSupport", "TestSupport", "KillWriter",
             ],
+            swiftSettings: settings
+        ),
+        .executableTarget(
+            name: "KillWriter",
+            dependencies: ["Preferences"],
+            path: "Tests/KillWriter",
             swiftSettings: settings
         ),
         .testTarget(

@@ -8,7 +8,6 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -128,30 +127,6 @@ void preferences_handle_forks(void (*before)(void), void (*after)(void)) {
 }
 
 void preferences_handle_exit(void (*body)(void)) { atexit(body); }
-
-// MARK: Files
-
-int preferences_get_status(int descriptor, const char *path, bool follows_links, struct preferences_status *status) {
-    struct stat result;
-    int code = path == NULL ? fstat(descriptor, &result) : follows_links ? stat(path, &result) : lstat(path, &result);
-    if (code != 0) return code;
-#if defined(__APPLE__)
-    struct timespec modified = result.st_mtimespec;
-#else
-    struct timespec modified = result.st_mtim;
-#endif
-    *status = (struct preferences_status){
-        .device = (uint64_t)result.st_dev,
-        .inode = result.st_ino,
-        .links = result.st_nlink,
-        .size = result.st_size,
-        .modified = (int64_t)modified.tv_sec * 1000000000 + modified.tv_nsec,
-        .mode = result.st_mode,
-        .owner = result.st_uid,
-        .group = result.st_gid,
-    };
-    return 0;
-}
 
 // MARK: Waiting
 

@@ -8,8 +8,7 @@ final class ReadOnlyFiles: Backend, @unchecked Sendable {  // used within a turn
     private let folders: [String]
     private let system: FileSystem
     private let process: Process
-    private var watch: Watcher.Watch?
-    private var watched: [String] = []
+    private let watch: PathWatch
     private var changed: (@Sendable () -> Void)?
     /// The files that exist or did, the weakest first.
     private var files: [File] = []
@@ -24,9 +23,12 @@ final class ReadOnlyFiles: Backend, @unchecked Sendable {  // used within a turn
 
     init(_ path: String, folders: [String] = [], _ system: FileSystem, _ process: Process) {
         (place, self.folders, self.system, self.process) = (path, folders, system, process)
+        watch = PathWatch(process.watcher, system)
     }
 
-    var problems: [PreferenceError] { folderProblems + files.flatMap { ($0.failure.map { [$0] } ?? []) + $0.log.damage } }
+    var problems: [PreferenceError] {
+        folderProblems + files.flatMap { ($0.failure.map { [$0] } ?? []) + $0.log.damage }
+    }
 
     func load(host: PreferenceBackendHost, until deadline: PreferenceDeadline) -> [StoredChange] {
         changed = host.changed
@@ -42,13 +44,15 @@ final class ReadOnlyFiles: Backend, @unchecked Sendable {  // used within a turn
 
     /// Looks at all files; returns whether one has other values.
     private func read() -> Bool {
+        // First, so that what appears while the folders are listed is an event.
+        watchPlaces()
         let paths = paths()
-        watchPlaces(paths)
         let known = Dictionary(uniqueKeysWithValues: files.map { ($0.log.path, $0) })
         var isChanged = false
         files = paths.map { known[$0] ?? File(Log($0, system)) }
         if Set(paths) != Set(known.keys) { isChanged = true }
         for file in files { if read(file) { isChanged = true } }
+        if isChanged { watchPlaces() }
         if files.contains(where: \.log.isUnsettled), let changed { process.pool.run(after: 60_000_000, changed) }
         return isChanged
     }
@@ -57,7 +61,7 @@ final class ReadOnlyFiles: Backend, @unchecked Sendable {  // used within a turn
         do throws(FileSystemError) {
             let update = try file.log.look()
             // What is listed in a folder and is missing is a link to nothing.
-            if file.log.path != place, file.log.isMissing { throw FileSystemError(call: "open", path: file.log.path, code: 2) }
+            if file.log.path != place, file.log.isMissing { throw FileSystemError.missing(file.log.path) }
             file.failure = nil
             switch update {
             case .none: return false
@@ -78,32 +82,24 @@ final class ReadOnlyFiles: Backend, @unchecked Sendable {  // used within a turn
         var paths: [String: String] = [:]
         for folder in folders.reversed() {
             do throws(FileSystemError) {
-                for name in try system.names(inFolder: folder) where name.hasSuffix(".jsonl") { paths[name] = "\(folder)/\(name)" }
+                for name in try system.names(inFolder: folder) where name.hasSuffix(".jsonl") {
+                    paths[name] = "\(folder)/\(name)"
+                }
             } catch {
                 if error.isMissing { continue }
-                folderProblems.append(PreferenceError(.unavailable, "\(folder) can't be listed; its last values stay", cause: error))
-                for file in files where file.log.path.folder == folder { paths[file.log.path.lastComponent] = file.log.path }
+                folderProblems.append(
+                    PreferenceError(.unavailable, "\(folder) can't be listed; its last values stay", cause: error)
+                )
+                for file in files where file.log.path.folder == folder {
+                    paths[file.log.path.lastComponent] = file.log.path
+                }
             }
         }
         return [place] + paths.sorted { $0.key < $1.key }.map(\.value)
     }
 
-    private func watchPlaces(_ paths: [String]) {
-        guard let changed else { return }
-        var places = paths.flatMap { Log($0, system).places() }
-        // A folder that exists is watched whole; one that doesn't, where it would appear.
-        for folder in folders { places += Log(folder, system).places() + [(folder, nil)] }
-        let names = places.map { "\($0.folder)/\($0.name ?? "")" }
-        guard names != watched else { return }
-        do throws(FileSystemError) {
-            watch = try process.watcher.watch(places.filter { place in place.name != nil || exists(place.folder) }, changed)
-            watched = names
-        } catch {
-            // Without a watch, changes are seen at the next refresh.
-        }
-    }
-
-    private func exists(_ folder: String) -> Bool {
-        do throws(FileSystemError) { return try system.status(at: folder).isFolder } catch { return false }
+    private func watchPlaces() {
+        guard let changed, !watch.update([place] + files.map(\.log.path), folders: folders, changed) else { return }
+        process.pool.run(after: PathWatch.pollInterval, changed)
     }
 }

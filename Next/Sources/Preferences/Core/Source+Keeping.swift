@@ -140,6 +140,7 @@ extension Source {
             retryLater(0)
         } catch {
             let error = PreferenceError(.unavailable, from: error)
+            if error.code == .notDurable { return effects.report(error) }
             guard error.isOfPlace else { return dropUnstorable(until: deadline, &effects) }
             // Another program has the file's lock: often, but not for long, so that this one's turn stays free for others' changes.
             if error.isOfOthers { return retryLater(200_000_000) }

@@ -60,6 +60,8 @@ package final class Source: @unchecked Sendable {  // `turn` or the publish lock
     let isRetrying = Atomic<Bool>(false)
     private enum Phase: UInt8 { case closed, failed, open }
     private let phase = Atomic<UInt8>(Phase.closed.rawValue)
+    /// Whether each change waits for the medium, from when on it is set.
+    let syncsEachChange = Atomic<Bool>(false)
     /// Whether a look for external changes is due.
     let isLookQueued = Atomic<Bool>(false)
     /// Whether a look that failed is going to be repeated.
@@ -263,6 +265,8 @@ package final class Source: @unchecked Sendable {  // `turn` or the publish lock
         _ body: (inout Effects) throws -> Decision
     ) throws {
         var (stored, announced, limit): ([StoredChange], UInt64, Int) = ([], 0, 0)
+        let syncs = syncsEachChange.load(ordering: .relaxed)
+        if syncs, deadline.isNow { throw PreferenceDeadline.WouldWait() }
         try backend.change(until: begun(deadline)) { update in
             publish(update, &effects)
             limit = hasKept.load(ordering: .relaxed) ? publishing.withLock { keptNumber } : 0
@@ -284,6 +288,8 @@ package final class Source: @unchecked Sendable {  // `turn` or the publish lock
             process.noteKeeping(self)
         }
         if mayWait, !stored.isEmpty { tidyAfterChange(&effects) }
+        // The values are shown already, and stay if this fails.
+        if syncs, !stored.isEmpty { try backend.sync(until: begun(deadline)) }
     }
 
     /// Removes what is stored already, for a place where storing takes time.

@@ -50,11 +50,6 @@ extension StoreCore {
         }
     }
 
-    /// Whether a keyed source couldn't be asked for a name, so that the next read has to; call under the publish lock.
-    func isUnknown(_ node: Node) -> Bool {
-        layers.indices.contains { layers[$0].source.isKeyed && !node.unknown(in: $0).isEmpty }
-    }
-
     private func isUnknown(_ name: String, _ layer: Layer) -> Bool {
         !(layer.source.table.entry(layer.key(name))?.isKnown ?? false)
     }
