@@ -22,13 +22,34 @@ let package = Package(
         .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: settings),
         .testTarget(
             name: "PreferencesTests",
-            dependencies: ["Preferences", "DurableFile", "FileTestSupport", "TestSupport", "KillWriter"],
+            dependencies: [
+                "Preferences", "DurableFile", "FileTestSupport", "TestSupport", "KillWriter", "PlaceProbe",
+                "IsolationProbe", "ForkProbe",
+            ],
             swiftSettings: settings
         ),
         .executableTarget(
             name: "KillWriter",
             dependencies: ["Preferences"],
             path: "Tests/KillWriter",
+            swiftSettings: settings
+        ),
+        .executableTarget(
+            name: "PlaceProbe",
+            dependencies: ["Preferences"],
+            path: "Tests/PlaceProbe",
+            swiftSettings: settings
+        ),
+        .executableTarget(
+            name: "ForkProbe",
+            dependencies: ["Preferences"],
+            path: "Tests/ForkProbe",
+            swiftSettings: settings
+        ),
+        .executableTarget(
+            name: "IsolationProbe",
+            dependencies: ["Preferences"],
+            path: "Tests/IsolationProbe",
             swiftSettings: settings
         ),
         .executableTarget(name: "laws", dependencies: ["Preferences", "FileTestSupport"], swiftSettings: settings),

@@ -31,10 +31,14 @@ extension Source {
         }
         try inTurn(until: deadline) { effects, deadline in
             isLookQueued.store(false, ordering: .releasing)
-            guard isOpen else { return try open(until: deadline, &effects) }
-            try catchUp(until: deadline, &effects)
-            noteProblems(&effects)
-            if hasKept.load(ordering: .relaxed) { storeOrRetry(until: deadline, &effects) } else { _ = note(nil) }
+            if isOpen {
+                try catchUp(until: deadline, &effects)
+                noteProblems(&effects)
+                if hasKept.load(ordering: .relaxed) { storeOrRetry(until: deadline, &effects) } else { _ = note(nil) }
+            } else {
+                try open(until: deadline, &effects)
+            }
+            if let error = own?.readingError { throw error }
         }
     }
 

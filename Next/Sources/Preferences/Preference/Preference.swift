@@ -122,14 +122,15 @@ extension Preference {
 
     /// Whether an administrator manages the value, so that setting it fails.
     ///
-    /// Also `true` if the managed value can't be used, and for each name of a suite whose managed file exists but could not be read
-    /// since the program started. Reading it registers with Observation.
+    /// Also `true` if the managed value can't be used, and for each name if a managed store can't be opened. Reading it registers with
+    /// Observation.
     public var isManaged: Bool {
         let declaration = declaration.resolved
+        let candidates = declaration.registered()
         let layers = declaration.store.core.layers
-        // A managed layer that could not be read may have any value.
-        if layers.contains(where: { $0.isManaged && !$0.source.isOpen }) { return true }
-        return declaration.registered().contains { layers[$0.layer].isManaged }
+        // A managed layer that can't be opened may have any value.
+        return layers.contains { $0.isManaged && !$0.source.isOpen }
+            || candidates.contains { layers[$0.layer].isManaged }
     }
 
     /// Returns the stored value, or `nil` if nothing is stored. Registers with Observation.

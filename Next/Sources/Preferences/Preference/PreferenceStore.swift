@@ -29,14 +29,24 @@ public final class PreferenceStore: Sendable {
     }
 
     /// Creates a store over layers, strongest first.
-    init(
-        _ layers: [Layer],
+    ///
+    /// - Parameter isLazy: Whether they are made when the store is first used.
+    private init(
+        _ layers: @escaping @Sendable () -> [Layer],
+        isLazy: Bool = false,
         issues: IssueReporter,
         scope: String = "",
         secrecy: Secrecy = .declared,
         replacement: StoreReplacement? = nil
     ) {
-        core = StoreCore(layers, issues: issues, scope: scope, secrecy: secrecy, isShared: replacement != nil)
+        core = StoreCore(
+            layers,
+            isLazy: isLazy,
+            issues: issues,
+            scope: scope,
+            secrecy: secrecy,
+            isShared: replacement != nil
+        )
         self.replacement = replacement
         if replacement != nil { SharedStores.register(self) }
     }
@@ -44,13 +54,29 @@ public final class PreferenceStore: Sendable {
     /// Creates a store over one source, whose issue handler is the store's.
     package convenience init(_ layer: Layer, isSecret: Bool = false, replacement: StoreReplacement? = nil) {
         let secrecy: Secrecy = isSecret ? .all : layer.isSecret ? .layers : .declared
-        self.init([layer], issues: layer.source.issues, secrecy: secrecy, replacement: replacement)
+        self.init({ [layer] }, issues: layer.source.issues, secrecy: secrecy, replacement: replacement)
+    }
+
+    /// Creates a store over layers that are made when it is first used.
+    convenience init(
+        isSecret: Bool = false,
+        replacement: StoreReplacement? = nil,
+        layers: @escaping @Sendable () -> [Layer]
+    ) {
+        self.init(
+            layers,
+            isLazy: true,
+            issues: IssueReporter(),
+            secrecy: isSecret ? .all : .declared,
+            replacement: replacement
+        )
     }
 
     /// Creates a store over the layers of other stores.
     convenience init(layers stores: [PreferenceStore], replacement: StoreReplacement? = nil) {
         self.init(
-            stores.flatMap(\.asLayers),
+            { stores.flatMap(\.asLayers) },
+            isLazy: !stores.allSatisfy(\.core.isUsed),
             issues: IssueReporter(),
             secrecy: stores.map(\.core.secrecy).max() ?? .declared,
             replacement: replacement
@@ -64,7 +90,8 @@ public final class PreferenceStore: Sendable {
         replacement: StoreReplacement? = nil
     ) {
         self.init(
-            store.asLayers.map { $0.scoped(prefix) },
+            { store.asLayers.map { $0.scoped(prefix) } },
+            isLazy: !store.core.isUsed,
             issues: store.core.issues,
             scope: store.core.scope + prefix,
             secrecy: store.core.secrecy,
@@ -79,7 +106,8 @@ public final class PreferenceStore: Sendable {
         replacement: StoreReplacement? = nil
     ) {
         self.init(
-            store.asLayers.map { $0.readOnly(named: name) },
+            { store.asLayers.map { $0.readOnly(named: name) } },
+            isLazy: !store.core.isUsed,
             issues: store.core.issues,
             scope: store.core.scope,
             secrecy: store.core.secrecy,

@@ -79,11 +79,10 @@ struct UnreadableValue {
             return "\(shown), from the layer \"\(layer.name)\"\(place), can't be used: \(cause.message)"
         }
         let alias = candidate.name == 0 ? "" : ", as \"\(origin ?? stored)\""
-        guard candidate.layer != node.core.base || candidate.name > 0 else { return cause.message }
-        return "\(cause.message) (\(place)\(alias))"
+        let place = node.core.place(of: candidate, layer.key(stored))
+        guard candidate.layer != node.core.base || candidate.name > 0 || place.hasFile else { return cause.message }
+        return "\(cause.message) (\(place.text)\(alias))"
     }
-
-    private var place: String { "\(candidate.layer == node.core.base ? "user" : layer.name) layer" }
 
     /// The part of an error that is the same in all declarations and stores that read the value.
     struct Key: Equatable {
@@ -104,15 +103,26 @@ struct UnreadableValue {
 extension Node {
     /// Returns the issue for a person who should use the present name; nil if the program will.
     ///
-    /// A person writes text; the program itself stores the present name with its next write.
+    /// A person writes text and files; the program itself stores the present name with its next write.
     func useOfFormerName(_ candidate: Candidate) -> PreferenceError? {
+        guard candidate.name > 0 else { return nil }
         let layer = core.layers[candidate.layer]
-        guard candidate.name > 0, layer.isText else { return nil }
         let former = layer.key(name(of: candidate))
+        let place = core.place(of: candidate, former)
+        guard layer.isText || place.hasFile else { return nil }
         return PreferenceError(
             .deprecated,
             name: name,
-            "the value is used under the former name \"\(former)\" (\(layer.name) layer); rename it to \"\(layer.key(name))\""
+            "the value is used under the former name \"\(former)\" (\(place.text)); rename it to \"\(layer.key(name))\""
         )
+    }
+}
+
+extension StoreCore {
+    /// Returns the layer of a value as messages name it, with its file and line, and whether it has a file.
+    func place(of candidate: Candidate, _ key: String) -> (text: String, hasFile: Bool) {
+        let layer = layers[candidate.layer]
+        let file = layer.source.location(of: key)
+        return ("\(candidate.layer == base ? "user" : layer.name) layer\(file.map { ", \($0)" } ?? "")", file != nil)
     }
 }
