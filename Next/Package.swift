@@ -33,7 +33,7 @@ let package = Package(
             name: "PreferencesTests",
             dependencies: [
                 "Preferences", "PreferencesSchema", "PreferencesEditing", "PreferencesValidation", "PreferencesTesting",
-                "DurableFile", "FileTestSupport", "TestSupport", "KillWriter",
+                "DurableFile", "FileTestSupport", "TestSupport", "KillWriter", "PlaceProbe", "IsolationProbe", "ForkProbe",
             ],
             swiftSettings: settings
         ),
@@ -41,6 +41,24 @@ let package = Package(
             name: "KillWriter",
             dependencies: ["Preferences"],
             path: "Tests/KillWriter",
+            swiftSettings: settings
+        ),
+        .executableTarget(
+            name: "PlaceProbe",
+            dependencies: ["Preferences"],
+            path: "Tests/PlaceProbe",
+            swiftSettings: settings
+        ),
+        .executableTarget(
+            name: "ForkProbe",
+            dependencies: ["Preferences"],
+            path: "Tests/ForkProbe",
+            swiftSettings: settings
+        ),
+        .executableTarget(
+            name: "IsolationProbe",
+            dependencies: ["Preferences"],
+            path: "Tests/IsolationProbe",
             swiftSettings: settings
         ),
         .testTarget(

@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "CPreferences.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <limits.h>
 #include <pthread.h>
@@ -179,3 +180,29 @@ intptr_t preferences_hash(const uint8_t *bytes, intptr_t count) {
     }
     return all & 0x8080808080808080 ? -1 : (intptr_t)(hash ^ hash >> 32);
 }
+
+// MARK: The program
+
+const char *preferences_variable(const char *name) {
+#if defined(__linux__)
+    return secure_getenv(name);
+#else
+    return issetugid() ? NULL : getenv(name);
+#endif
+}
+
+#if defined(__APPLE__)
+bool preferences_is_test(void) {
+    return dlsym(RTLD_DEFAULT, "swt_abiv0_getEntryPoint") != NULL
+        || dlsym(RTLD_DEFAULT, "OBJC_CLASS_$_XCTestCase") != NULL;
+}
+#else
+// Also found if it is linked statically, as with the static standard library.
+extern const char swt_abiv0_getEntryPoint __attribute__((weak));
+
+bool preferences_is_test(void) {
+    return &swt_abiv0_getEntryPoint != NULL
+        || dlsym(RTLD_DEFAULT, "swt_abiv0_getEntryPoint") != NULL
+        || dlsym(RTLD_DEFAULT, "$s6XCTest0A4CaseCMa") != NULL;
+}
+#endif

@@ -108,6 +108,12 @@ int preferences_exchange(const char *_Nonnull path, const char *_Nonnull other);
 /// Returns a hash that some words of eight bytes extend.
 uint64_t preferences_hash_words(uint64_t hash, const uint8_t *_Nonnull bytes, intptr_t count);
 
+/// Returns an environment variable; null if it isn't set, or if the program runs with more rights than its caller (secure_getenv(3)).
+const char *_Nullable preferences_variable(const char *_Nonnull name);
+
+/// Whether Swift Testing or XCTest is loaded.
+bool preferences_is_test(void);
+
 /// Returns a hash of some bytes that differs between processes; -1 if they aren't ASCII.
 intptr_t preferences_hash(const uint8_t *_Nullable bytes, intptr_t count);
 

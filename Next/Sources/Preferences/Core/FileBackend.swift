@@ -14,6 +14,8 @@ final class FileBackend: Backend, @unchecked Sendable {  // used within a turn, 
     private let unsynced = Lock(Unsynced())
     /// Taken while the file is synced, so that each call waits for the sync that another has begun.
     private let syncing = Lock(())
+    /// Released with the backend.
+    var registration: AnyObject?
     let timeout: Duration
     let saysWhenItWaits = true
     var place: String { log.path }

@@ -47,10 +47,10 @@ package final class Node: Named, @unchecked Sendable {
     // MARK: Entries
 
     /// Shows the name, and former ones from now on, in the tables of the layers.
-    fileprivate func attach(_ names: [String] = []) {
+    func attach(to layers: [Layer], _ names: [String] = []) {
         formerNames = names
-        entries.reserveCapacity(core.layers.count * nameCount)
-        for layer in core.layers {
+        entries.reserveCapacity(layers.count * nameCount)
+        for layer in layers {
             entries.append(layer.source.table.attach(self, as: layer.key(name), entries.count))
             for name in formerNames {
                 entries.append(layer.source.table.attach(self, as: layer.key(name), entries.count))
@@ -231,7 +231,7 @@ extension StoreCore {
     private func findNode(_ name: String) -> Node {
         if let node = nodes[name] { return node }
         let node = nodes.find(name) { Node($0, self) }
-        node.attach()
+        node.attach(to: layersInUse)
         return node
     }
 
@@ -264,7 +264,7 @@ extension StoreCore {
     private func show(_ node: Node, under names: [String], _ effects: inout Effects) {
         let before = node.candidates()
         node.detach()
-        node.attach(names)
+        node.attach(to: layersInUse, names)
         effects.noteShown(node, before)
     }
 

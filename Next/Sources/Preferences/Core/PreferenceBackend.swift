@@ -163,6 +163,9 @@ package protocol Backend: PreferenceBackend {
     /// What can't be read of the place, each reported once. Asked in the turn.
     var problems: [PreferenceError] { get }
 
+    /// Why a part of the place can't be read now, for calls that can throw. Asked in the turn.
+    var readingError: PreferenceError? { get }
+
     /// Returns where the value of a name is stored, or all are, for messages. Called on any thread, without the turn.
     func describe(_ name: String?) -> StoredPlace
 }
@@ -196,6 +199,7 @@ extension Backend {
     package func finish() {}
     package func tidy(names: Int, _ publish: (ExternalChanges) -> Void) throws(PreferenceError) -> Duration? { nil }
     package var problems: [PreferenceError] { [] }
+    package var readingError: PreferenceError? { nil }
     package func describe(_ name: String?) -> StoredPlace { StoredPlace() }
 }
 
@@ -213,5 +217,21 @@ package final class MemoryBackend: Backend {
 
     package func change(until deadline: PreferenceDeadline, _ body: (ExternalChanges) throws -> [StoredChange]) throws {
         try JSONLine.check(try body(.none))
+    }
+}
+
+/// A place that can't be had.
+final class NoBackend: Backend {
+    let place = "no place"
+    let isWritable = false
+    private let error: PreferenceError
+
+    init(_ error: PreferenceError) { self.error = error }
+
+    func load(host: PreferenceBackendHost, until deadline: PreferenceDeadline) throws -> [StoredChange] { throw error }
+    func catchUp(until deadline: PreferenceDeadline) throws -> ExternalChanges { throw error }
+
+    func change(until deadline: PreferenceDeadline, _ body: (ExternalChanges) throws -> [StoredChange]) throws {
+        throw error
     }
 }

@@ -57,10 +57,14 @@ extension Source {
         try inTurn(until: deadline) { effects, deadline in
             // Before the backend is asked: what comes later is another event.
             _ = isLookQueued.exchange(false, ordering: .acquiringAndReleasing)
-            guard isOpen else { return try open(until: deadline, &effects) }
-            try catchUp(until: deadline, &effects)
-            noteProblems(&effects)
-            if hasKept.load(ordering: .relaxed) { storeOrRetry(until: .now, &effects) } else { _ = note(nil) }
+            if isOpen {
+                try catchUp(until: deadline, &effects)
+                noteProblems(&effects)
+                if hasKept.load(ordering: .relaxed) { storeOrRetry(until: .now, &effects) } else { _ = note(nil) }
+            } else {
+                try open(until: deadline, &effects)
+            }
+            if let error = own?.readingError { throw error }
         }
     }
 

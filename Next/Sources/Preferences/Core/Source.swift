@@ -131,6 +131,12 @@ package final class Source: @unchecked Sendable {  // `turn` or the publish lock
         return handling.isEmpty ? [issues] : handling
     }
 
+    /// Returns the file of a name's value, or of all, and the line, for messages; nil if it isn't in a file. Call without a turn or a lock.
+    package func location(of name: String?) -> String? {
+        guard let place = own?.describe(name), let path = place.path else { return nil }
+        return path + (place.line.map { ", line \($0)" } ?? "")
+    }
+
     // MARK: Secrets
 
     func noteSecret(_ key: String) { publishing.withLock { _ = secretNames.insert(key) } }

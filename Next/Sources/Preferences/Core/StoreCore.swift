@@ -4,18 +4,11 @@ internal import Synchronization
 /// The layers, names and observers of a store.
 @usableFromInline
 package final class StoreCore: @unchecked Sendable {  // all but the constants is guarded by the publish lock
-    /// The strongest first; managed layers are the strongest, wherever they are listed.
-    package let layers: [Layer]
-    /// The index of the layer that a set changes, the first that isn't read-only; their count if there is none.
-    package let base: Int
     let publishing: PublishLock
-    /// Whether there is one layer, whose names and values are the store's.
-    let isPlain: Bool
-    let hasManaged: Bool
-    /// Whether a source is asked for single names.
-    let hasKeyed: Bool
-    /// Whether a source must be looked at before a read, so that nothing is cached.
-    let goesStale: Bool
+    /// The layers, or none before the first use of a store that makes them then.
+    @exclusivity(unchecked) private var list: LayerList
+    private let makeLayers: (@Sendable () -> [Layer])?
+    private let hasLayers: Atomic<Bool>
     package let issues: IssueReporter
     /// The prefix of a scope's names in the store whose issue handler it uses.
     package let scope: String
@@ -51,8 +44,12 @@ package final class StoreCore: @unchecked Sendable {  // all but the constants i
     @exclusivity(unchecked) var isDelivering = false
     @exclusivity(unchecked) var sequence: UInt64 = 0
 
+    /// Creates a store over layers.
+    ///
+    /// - Parameter isLazy: Whether they are made when the store is first used; a declaration of a name is no use.
     init(
-        _ layers: [Layer],
+        _ makeLayers: @escaping @Sendable () -> [Layer],
+        isLazy: Bool = false,
         issues: IssueReporter,
         scope: String = "",
         secrecy: Secrecy = .declared,
@@ -62,20 +59,69 @@ package final class StoreCore: @unchecked Sendable {  // all but the constants i
     ) {
         (self.issues, self.scope, self.secrecy, self.rules) = (issues, scope, secrecy, rules)
         (self.isShared, self.isFollowed) = (isShared, isFollowed)
-        self.layers = layers.count == 1 ? layers : layers.filter(\.isManaged) + layers.filter { !$0.isManaged }
-        base = self.layers.firstIndex { !$0.isReadOnly } ?? layers.count
-        publishing = layers.first?.source.publishing ?? PublishLock()
-        for layer in layers.dropFirst() { publishing.connect(layer.source.publishing) }
-        isPlain = layers.count == 1 && layers[0].prefix.isEmpty && layers[0].spelling == nil
-        hasManaged = layers.contains(where: \.isManaged)
-        hasKeyed = layers.contains(where: \.source.isKeyed)
-        goesStale = layers.contains(where: \.source.goesStale)
-        for (index, layer) in layers.enumerated() where layer.source.issues !== issues {
-            // A source may be several layers.
-            if !layers[..<index].contains(where: { $0.source === layer.source }) { layer.source.add(issues) }
-        }
-        if !goesStale, layers.allSatisfy(\.source.isOpen) { isPrepared.store(true, ordering: .relaxed) }
+        self.makeLayers = isLazy ? makeLayers : nil
+        hasLayers = Atomic(!isLazy)
+        list = LayerList(isLazy ? [] : makeLayers())
+        publishing = list.layers.first?.source.publishing ?? PublishLock()
+        if isLazy { return }
+        for layer in list.layers.dropFirst() { publishing.connect(layer.source.publishing) }
+        noteLayers()
+        if !list.goesStale, list.layers.allSatisfy(\.source.isOpen) { isPrepared.store(true, ordering: .relaxed) }
     }
+
+    // MARK: Layers
+
+    /// The strongest first; managed layers are the strongest, wherever they are listed. Not under a lock before the first use.
+    package var layers: [Layer] { used.layers }
+    /// The index of the layer that a set changes, the first that isn't read-only; their count if there is none.
+    package var base: Int { used.base }
+    /// Whether there is one layer, whose names and values are the store's.
+    var isPlain: Bool { used.isPlain }
+    var hasManaged: Bool { used.hasManaged }
+    /// Whether a source is asked for single names.
+    var hasKeyed: Bool { used.hasKeyed }
+    /// Whether a source must be looked at before a read, so that nothing is cached.
+    var goesStale: Bool { used.goesStale }
+
+    /// Whether the layers are made, so that a name has entries in their sources.
+    var isUsed: Bool { hasLayers.load(ordering: .acquiring) }
+
+    private var used: LayerList {
+        @inline(__always) get {
+            if !isUsed { makeList() }
+            return list
+        }
+    }
+
+    @inline(never)
+    private func makeList() {
+        guard let makeLayers else { return }
+        // If two threads get here, the first one's layers are used.
+        let made = LayerList(makeLayers())
+        for layer in made.layers { publishing.connect(layer.source.publishing) }
+        let isFirst = publishing.withLock {
+            if hasLayers.load(ordering: .relaxed) { return false }
+            list = made
+            hasLayers.store(true, ordering: .releasing)
+            nodes.forEach { $0.attach(to: made.layers, $0.formerNames) }
+            return true
+        }
+        if isFirst { noteLayers() }
+    }
+
+    /// Has the sources know the store's issue handler, and its secrets.
+    private func noteLayers() {
+        let secrets = publishing.withLock { secretNames }
+        for (index, layer) in list.layers.enumerated() {
+            // A source may be several layers.
+            let isKnown = list.layers[..<index].contains { $0.source === layer.source }
+            if !isKnown, layer.source.issues !== issues { layer.source.add(issues) }
+            for name in secrets { layer.source.noteSecret(layer.key(name)) }
+        }
+    }
+
+    /// The layers that a name that is declared now has entries in; call under the publish lock.
+    var layersInUse: [Layer] { list.layers }
 
     /// The layer that a set changes.
     package var writable: Layer? { base < layers.count ? layers[base] : nil }
@@ -161,7 +207,7 @@ package final class StoreCore: @unchecked Sendable {  // all but the constants i
     /// Records that a name was declared secret.
     package func noteSecret(_ name: String) {
         publishing.withLock { _ = secretNames.insert(name) }
-        for layer in layers { layer.source.noteSecret(layer.key(name)) }
+        if isUsed { for layer in layers { layer.source.noteSecret(layer.key(name)) } }
     }
 
     /// Returns whether the value of a name is a secret: declared so here or in another store over a source, or as all of a layer's.
@@ -436,9 +482,16 @@ package final class StoreCore: @unchecked Sendable {  // all but the constants i
     }
 
     private func checkManaged(_ changes: [StoredChange]) throws(PreferenceError) {
-        // One that can't be read might have any name.
-        let mayBeAny = layers.contains { $0.isManaged && !$0.source.isOpen }
-        let managed = publishing.withLock { changes.first { mayBeAny || isManagedHere($0.name) } }
+        for layer in layers where layer.isManaged {
+            guard let error = layer.source.openingError else { continue }
+            throw PreferenceError(
+                .managed,
+                name: changes.first?.name,
+                "the managed settings can't be read, so that each name might be managed; nothing was changed",
+                cause: error
+            )
+        }
+        let managed = publishing.withLock { changes.first { isManagedHere($0.name) } }
         guard let managed else { return }
         throw PreferenceError(
             .managed,
@@ -452,5 +505,24 @@ package final class StoreCore: @unchecked Sendable {  // all but the constants i
         let node = claims[name]?.node ?? nodes[name]
         let found = node?.candidates() ?? candidates(name)
         return found.contains { layers[$0.layer].isManaged }
+    }
+}
+
+/// The layers of a store, and what follows from them.
+private struct LayerList {
+    let layers: [Layer]
+    let base: Int
+    let isPlain: Bool
+    let hasManaged: Bool
+    let hasKeyed: Bool
+    let goesStale: Bool
+
+    init(_ listed: [Layer]) {
+        layers = listed.count == 1 ? listed : listed.filter(\.isManaged) + listed.filter { !$0.isManaged }
+        base = layers.firstIndex { !$0.isReadOnly } ?? layers.count
+        isPlain = layers.count == 1 && layers[0].prefix.isEmpty && layers[0].spelling == nil
+        hasManaged = layers.contains(where: \.isManaged)
+        hasKeyed = layers.contains(where: \.source.isKeyed)
+        goesStale = layers.contains(where: \.source.goesStale)
     }
 }

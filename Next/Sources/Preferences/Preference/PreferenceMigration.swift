@@ -252,7 +252,7 @@ private struct MigrationSteps {
             // One that needs the values of an earlier step fails here, and its names show all the same.
             do { try step.run(in: &trial) } catch { continue }
         }
-        return trial.usedNames.allSatisfy { Self.isRecord($0) || transaction.ownValue($0) == nil }
+        return trial.usedNames.allSatisfy { Self.isRecord($0) || transaction.ownValue(of: $0) == nil }
     }
 
     private static func version(in transaction: inout PreferenceTransaction) throws(PreferenceError) -> Int? {

@@ -31,8 +31,11 @@ public final class PreferenceStore: Sendable {
     }
 
     /// Creates a store over layers, strongest first.
-    package init(
-        _ layers: [Layer],
+    ///
+    /// - Parameter isLazy: Whether they are made when the store is first used.
+    private init(
+        _ layers: @escaping @Sendable () -> [Layer],
+        isLazy: Bool,
         issues: IssueReporter,
         scope: String = "",
         secrecy: Secrecy = .declared,
@@ -43,6 +46,7 @@ public final class PreferenceStore: Sendable {
     ) {
         core = StoreCore(
             layers,
+            isLazy: isLazy,
             issues: issues,
             scope: scope,
             secrecy: secrecy,
@@ -72,10 +76,50 @@ public final class PreferenceStore: Sendable {
         )
     }
 
+    /// Creates a store over layers, strongest first.
+    package convenience init(
+        _ layers: [Layer],
+        issues: IssueReporter,
+        scope: String = "",
+        secrecy: Secrecy = .declared,
+        replacement: StoreReplacement? = nil,
+        standIns: StandIns? = nil,
+        isFollowed: Bool = false,
+        rules: RuleKeeper? = nil
+    ) {
+        self.init(
+            { layers },
+            isLazy: false,
+            issues: issues,
+            scope: scope,
+            secrecy: secrecy,
+            replacement: replacement,
+            standIns: standIns,
+            isFollowed: isFollowed,
+            rules: rules
+        )
+    }
+
+    /// Creates a store over layers that are made when it is first used.
+    convenience init(
+        isSecret: Bool = false,
+        replacement: StoreReplacement? = nil,
+        layers: @escaping @Sendable () -> [Layer]
+    ) {
+        self.init(
+            layers,
+            isLazy: true,
+            issues: IssueReporter(),
+            secrecy: isSecret ? .all : .declared,
+            replacement: replacement
+        )
+    }
+
     /// Creates a store over the layers of other stores.
     convenience init(layers stores: [PreferenceStore], replacement: StoreReplacement? = nil) {
         self.init(
-            stores.flatMap(\.asLayers),
+            { stores.flatMap(\.asLayers) },
+            isLazy: !stores.allSatisfy(\.core.isUsed),
             issues: IssueReporter(),
             secrecy: stores.map(\.core.secrecy).max() ?? .declared,
             replacement: replacement
@@ -89,7 +133,8 @@ public final class PreferenceStore: Sendable {
         replacement: StoreReplacement? = nil
     ) {
         self.init(
-            store.asLayers.map { $0.scoped(prefix) },
+            { store.asLayers.map { $0.scoped(prefix) } },
+            isLazy: !store.core.isUsed,
             issues: store.core.issues,
             scope: store.core.scope + prefix,
             secrecy: store.core.secrecy,
@@ -106,7 +151,8 @@ public final class PreferenceStore: Sendable {
         replacement: StoreReplacement? = nil
     ) {
         self.init(
-            store.asLayers.map { $0.readOnly(named: name) },
+            { store.asLayers.map { $0.readOnly(named: name) } },
+            isLazy: !store.core.isUsed,
             issues: store.core.issues,
             scope: store.core.scope,
             secrecy: store.core.secrecy,

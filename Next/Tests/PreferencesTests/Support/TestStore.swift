@@ -1,30 +1,38 @@
+import Foundation
 import Testing
 
 @testable import Preferences
 
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
-
 /// The kinds of store that the rules must hold for alike.
 enum StoreKind: CaseIterable, Sendable, CustomTestStringConvertible {
-    case memory, layered
+    case memory, file, layered
 
     var testDescription: String { "\(self)" }
 
-    /// Runs `body` with a fresh store of the kind.
-    func withStore<Result>(_ body: (PreferenceStore) throws -> Result) throws -> Result { try body(makeStore()) }
-
-    func withStore<Result>(_ body: (PreferenceStore) async throws -> Result) async throws -> Result {
-        try await body(makeStore())
+    /// Runs `body` with a fresh store of the kind, in a folder of its own.
+    ///
+    /// If an object holds the store longer, it misses the folder; that isn't an issue of the test.
+    func withStore<Result>(_ body: (PreferenceStore) throws -> Result) throws -> Result {
+        try withTemporaryFolder { folder in
+            let store = try makeStore(in: folder)
+            defer { store.issueHandler = { _ in } }
+            return try body(store)
+        }
     }
 
-    private func makeStore() -> PreferenceStore {
+    func withStore<Result>(_ body: (PreferenceStore) async throws -> Result) async throws -> Result {
+        try await withTemporaryFolder { folder in
+            let store = try makeStore(in: folder)
+            defer { store.issueHandler = { _ in } }
+            return try await body(store)
+        }
+    }
+
+    func makeStore(in folder: URL) throws -> PreferenceStore {
         switch self {
         case .memory: .inMemory()
-        case .layered: .layered([.inMemory(), .inMemory()])
+        case .file: try .file(at: folder.appending(path: "preferences.jsonl"))
+        case .layered: .layered([try .file(at: folder.appending(path: "preferences.jsonl")), .inMemory()])
         }
     }
 }
