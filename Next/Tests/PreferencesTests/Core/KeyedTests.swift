@@ -1,6 +1,7 @@
 import DurableFile
 import FileTestSupport
 import Foundation
+import PreferencesTesting
 import Synchronization
 import TestSupport
 import Testing
@@ -132,6 +133,14 @@ struct KeyedTests {
     private let domain = Domain()
 
     private func makeStore() -> PreferenceStore { PreferenceStore(Layer(source: Source(DomainBackend(domain)))) }
+
+    @Test
+    func backendKeepsTheContract() async throws {
+        try await PreferenceBackendContract.verify {
+            let domain = Domain()
+            return PreferenceBackendPlace { DomainBackend(domain) }
+        }
+    }
 
     @Test
     func nameIsAskedForOnceWhenItIsFirstUsed() async throws {
