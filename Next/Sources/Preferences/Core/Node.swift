@@ -300,7 +300,7 @@ extension StoreCore {
 
     /// Notifies on another thread: this one may be reading, and hold a lock that observers wait for.
     private func runLater(_ effects: Effects) {
-        if let source = layers.first?.source, !effects.isEmpty { effects.runLater(source) }
+        if !effects.isEmpty, let source = layers.first?.source { effects.runLater(source) }
     }
 
     /// Removes all names from the sources, some at a time; called when the store is released.

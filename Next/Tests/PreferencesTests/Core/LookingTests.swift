@@ -102,7 +102,7 @@ struct LookingTests {
         let issues = store.recordIssues()
         let count = Preference("count", default: 0, in: store)
         same(count.value, 1)
-        backend.failNext(.catchUp)
+        backend.failNext(.refresh)
         backend.changeOutside(["count": 2])
         same(issues.elements.map(\.code), [.unavailable])
         await eventually { count.value == 2 }
@@ -117,7 +117,7 @@ struct LookingTests {
         let seen = Recorder<Int>()
         let observation = count.observe { seen.record($0.new) }
         same(count.value, 1)
-        backend.failNext(.catchUp)
+        backend.failNext(.refresh)
         backend.changeOutside(["count": 2])
         try await PreferenceStore.layered([.inMemory(), store]).load()
         same(count.value, 2)

@@ -16,7 +16,7 @@ struct IssueHandlerTests {
 
     @Test
     func issueOfAHandlerIsHandledOnceTheHandlerHasReturned() {
-        backend.failNext(.change, count: 2, with: Self.rejection)
+        backend.failNext(.apply, count: 2, with: Self.rejection)
         let events = Recorder<String>()
         store.issueHandler = { [store] error in
             events.record("begin \(error.name ?? "")")
@@ -30,7 +30,7 @@ struct IssueHandlerTests {
     @Test
     func issuesOfTwoStoresDoNotNestEither() {
         let other = PreferenceStore(backend: FaultInjectingBackend(over: backend))
-        backend.failNext(.change, count: 5, with: Self.rejection)
+        backend.failNext(.apply, count: 5, with: Self.rejection)
         let depth = Recorder<Int>()
         let current = Lock(0)
         for (store, next) in [(store, other), (other, store)] {
@@ -53,7 +53,7 @@ struct IssueHandlerTests {
 
     @Test
     func handlerThatAnswersEachIssueWithAnotherIsStopped() {
-        backend.failNext(.change, count: .max, with: Self.rejection)
+        backend.failNext(.apply, count: .max, with: Self.rejection)
         let calls = Recorder<PreferenceError.Code>()
         store.issueHandler = { [store] error in
             calls.record(error.code)
@@ -62,7 +62,7 @@ struct IssueHandlerTests {
         Preference("name", default: 0, in: store).value = 1
         same(calls.elements.count, 1_001)
         let count = calls.elements.count
-        backend.failNext(.change, count: 0)
+        backend.failNext(.apply, count: 0)
         Preference("name", default: 0, in: store).value = 1
         same(calls.elements.count, count, "the store goes on")
         store.issueHandler = nil
