@@ -267,7 +267,8 @@ struct ReadOnlyFilesTests {
         try same(contents(after: 0), ["a": 2, "b": 2, "c": 3])
         #expect(issues.elements.isEmpty)
         try folder.truncate("own.jsonl", andWrite: "{\"a\":4}\n{\"b\"")
-        try same(contents(after: 999), ["a": 2, "b": 2, "c": 3])
+        // A look of the watcher might have begun to wait.
+        try same(contents(after: 0), ["a": 2, "b": 2, "c": 3])
         try same(contents(after: 999), ["a": 2, "b": 2, "c": 3])
         try same(contents(after: 1), ["a": 4])
         same(issues.elements.map(\.damagedLine?.number), [2])
