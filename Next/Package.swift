@@ -25,6 +25,7 @@ let package = Package(
         ),
         .target(name: "PreferencesValidation", dependencies: ["Preferences"], swiftSettings: settings),
         .target(name: "PreferencesTesting", dependencies: ["CPreferences", "Preferences"], swiftSettings: settings),
+        .target(name: "PreferencesFoundation", dependencies: ["Preferences"], swiftSettings: settings),
         .target(name: "PreferencesKeyring", dependencies: ["Preferences"], swiftSettings: settings),
         .target(name: "FileTestSupport", swiftSettings: settings),
         .target(name: "DurableFile", dependencies: ["Preferences"], swiftSettings: settings),
@@ -66,9 +67,17 @@ let package = Package(
             dependencies: ["Preferences", "PreferencesTesting", "DurableFile", "FileTestSupport", "TestSupport"],
             swiftSettings: settings
         ),
+        .target(name: "KeyringTestSupport", path: "Tests/KeyringTestSupport", swiftSettings: settings),
+        .executableTarget(
+            name: "KeyringProbe",
+            dependencies: ["PreferencesKeyring", "Preferences", "DurableFile"],
+            path: "Tests/KeyringProbe",
+            swiftSettings: settings
+        ),
         .testTarget(
             name: "PreferencesKeyringTests",
             dependencies: [
+                "KeyringProbe", "KeyringTestSupport", "FileTestSupport",
                 "PreferencesKeyring", "PreferencesEditing", "PreferencesTesting", "Preferences", "DurableFile", "TestSupport",
             ],
             swiftSettings: settings
