@@ -21,6 +21,7 @@ let package = Package(
         .target(name: "PreferencesEditing", dependencies: ["Preferences", "PreferencesSchema"], swiftSettings: settings),
         .target(name: "PreferencesValidation", dependencies: ["Preferences"], swiftSettings: settings),
         .target(name: "PreferencesTesting", dependencies: ["CPreferences", "Preferences"], swiftSettings: settings),
+        .target(name: "PreferencesKeyring", dependencies: ["Preferences"], swiftSettings: settings),
         .target(name: "FileTestSupport", swiftSettings: settings),
         .target(name: "DurableFile", dependencies: ["Preferences"], swiftSettings: settings),
         .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: settings),
@@ -35,6 +36,13 @@ let package = Package(
         .testTarget(
             name: "PreferencesTestingTests",
             dependencies: ["Preferences", "PreferencesTesting", "DurableFile", "FileTestSupport", "TestSupport"],
+            swiftSettings: settings
+        ),
+        .testTarget(
+            name: "PreferencesKeyringTests",
+            dependencies: [
+                "PreferencesKeyring", "PreferencesEditing", "PreferencesTesting", "Preferences", "DurableFile", "TestSupport",
+            ],
             swiftSettings: settings
         ),
         .executableTarget(name: "laws", dependencies: ["Preferences", "FileTestSupport"], swiftSettings: settings),

@@ -91,7 +91,7 @@ extension Layer {
 
 /// A stored value that a name may be read as.
 package struct Candidate {
-    let value: PropertyListValue
+    package let value: PropertyListValue
     /// The index of the layer that has it.
     let layer: Int
     /// The index among the names of the preference, of which the first is its own.

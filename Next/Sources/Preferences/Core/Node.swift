@@ -108,9 +108,19 @@ package final class Node: Named, @unchecked Sendable {
         return true
     }
 
-    /// The names of a layer that is asked for single names, and wasn't asked for these.
-    func unknown(in layer: Int) -> [String] {
-        entries[layer * nameCount..<(layer + 1) * nameCount].filter { !$0.entry.isKnown }.map(\.entry.name)
+    /// Whether all keyed sources were asked for the name, and it hasn't changed since.
+    var isKnown: Bool {
+        entries.enumerated().allSatisfy { index, place in
+            place.entry.isKnown || !core.layers[index / nameCount].source.isKeyed
+        }
+    }
+
+    /// The names in a layer that is asked for single names.
+    ///
+    /// - Parameter again: Whether those are included that it was asked for already.
+    func names(in layer: Int, again: Bool) -> [String] {
+        let own = entries[layer * nameCount..<(layer + 1) * nameCount]
+        return own.filter { again || !$0.entry.isKnown }.map(\.entry.name)
     }
 
     // MARK: Cells

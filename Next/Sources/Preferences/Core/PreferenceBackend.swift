@@ -93,27 +93,40 @@ public struct PreferenceBackendHost: Sendable {
     public let changed: @Sendable () -> Void
     /// Reports an error that can't be thrown, such as a damaged value, to the store's issue handler.
     public let report: @Sendable (PreferenceError) -> Void
-    /// Does the same as `changed` on the calling thread, unless another one uses the store.
-    package let changedNow: @Sendable () -> Void
+    /// The source, for the library's own backends that observe a framework, and for tests.
+    weak let source: Source?
 
     /// Creates a host, for tests of a backend.
     public init(changed: @escaping @Sendable () -> Void, report: @escaping @Sendable (PreferenceError) -> Void) {
-        self.init(changed: changed, changedNow: changed, report: report)
+        (self.changed, self.report, source) = (changed, report, nil)
     }
 
-    package init(
-        changed: @escaping @Sendable () -> Void,
-        changedNow: @escaping @Sendable () -> Void,
-        report: @escaping @Sendable (PreferenceError) -> Void
-    ) {
-        (self.changed, self.changedNow, self.report) = (changed, changedNow, report)
+    init(_ source: Source) {
+        changed = { [weak source] in source?.lookLater() }
+        report = { [weak source] in source?.reportAfterTurn($0) }
+        self.source = source
     }
+
+    /// Shows at once what the backend has noticed, on this thread, unless that needs a long wait.
+    package func lookHere() { source?.lookHere(until: .patience) }
+
+    /// Does the same as `changed` on the calling thread, unless another one uses the store.
+    package func changedNow() { source?.lookNow() }
 }
 
 /// What only the library's own backends use.
 package protocol Backend: PreferenceBackend {
     /// Whether a call may wait, for another process or a network; else there is nothing to open, to sync or to catch up with.
     var mayWait: Bool { get }
+
+    /// The longest of a call that no caller waits for; less than `timeout` if the system might ask the user meanwhile. Read once.
+    var unattendedTimeout: Duration { get }
+
+    /// Whether a read must look for external changes first; nil, the default, for a place that notifies of them. Called on any thread.
+    var isStale: Bool? { get }
+
+    /// The values that are stored and can't be read now, as locked items of a keyring; each with the reason. Called on any thread.
+    var locked: [String: PreferenceError] { get }
 
     /// Whether it is asked for single names, and its framework may call observers from inside a read or a set.
     var isKeyed: Bool { get }
@@ -127,7 +140,8 @@ package protocol Backend: PreferenceBackend {
     /// The name of the place where other programs of the user can read the values as plain text, so that writing a secret fails.
     var plainTextPlace: String? { get }
 
-    /// Returns the values of some names of a keyed place, or of those that have changed if the names are nil.
+    /// Returns the values of some names of a keyed place, or of those that have changed if the names are nil. A name that it leaves out is
+    /// asked for again at its next use.
     ///
     /// Called without the turn, so what it returns counts only if no change was published since; it must see what `change` has got, also
     /// before `finish`. If it throws, the names that have changed are returned by a later call.
@@ -169,6 +183,9 @@ package struct StoredPlace: Sendable {
 
 extension Backend {
     package var mayWait: Bool { true }
+    package var unattendedTimeout: Duration { timeout }
+    package var isStale: Bool? { nil }
+    package var locked: [String: PreferenceError] { [:] }
     package var isKeyed: Bool { false }
     package var storesEqualValues: Bool { false }
     package var below: [Source] { [] }

@@ -76,8 +76,13 @@ final class Process: @unchecked Sendable {  // constants, and what `lock` guards
     private func exit() {
         let sources = Self.lock.withLock { _ in keeping }
         // All deadlines begin now.
-        var deadlines = sources.map(\.timeout)
+        var deadlines = sources.map(\.unattended)
         for index in deadlines.indices { _ = deadlines[index].start() }
         for (source, deadline) in zip(sources, deadlines) { source.storeAtExit(until: deadline) }
     }
+}
+
+extension Pool {
+    /// The threads of the calling process.
+    package static var current: Pool { Process.current.pool }
 }

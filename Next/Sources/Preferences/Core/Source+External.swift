@@ -4,18 +4,10 @@ internal import Synchronization
 // What others have changed, and what is done a while after changes.
 
 extension Source {
-    var host: PreferenceBackendHost {
-        PreferenceBackendHost {
-            [weak self] in self?.lookLater()
-        } changedNow: {
-            [weak self] in self?.lookNow()
-        } report: {
-            [weak self] error in self?.reportAfterTurn(error)
-        }
-    }
+    var host: PreferenceBackendHost { PreferenceBackendHost(self) }
 
     /// Reports for the backend, which is mostly called in a turn, where no code of the program may run.
-    private func reportAfterTurn(_ error: PreferenceError) {
+    func reportAfterTurn(_ error: PreferenceError) {
         var effects = Effects()
         effects.report(error)
         effects.run(self, preferences_state())
@@ -28,8 +20,8 @@ extension Source {
     }
 
     /// Looks when the turn is free: the thread that has it looks, too, so in a burst of sets there is nothing to wait for.
-    private func lookNow(_ tries: Int = 0) {
-        do { try look(until: isOpen && tries < 20 ? .now : timeout) } catch is PreferenceDeadline.WouldWait {
+    package func lookNow(_ tries: Int = 0) {
+        do { try look(until: isOpen && tries < 20 ? .now : unattended) } catch is PreferenceDeadline.WouldWait {
             process.pool.run(after: 5_000_000) { [weak self] in self?.lookNow(tries + 1) }
         } catch {
             // A place that can't be opened says when it can be; other events must not be lost.
@@ -47,11 +39,6 @@ extension Source {
         }
     }
 
-    /// Shows what others have changed before it returns, unless another thread has the turn.
-    package func lookSoon() {
-        do { try look(until: .now) } catch { lookLater() }
-    }
-
     /// Has the sources below look, and then does; opens them unless they are open.
     func lookWhole(until deadline: PreferenceDeadline) throws {
         for source in own?.below ?? [] where source.mayWait { try source.lookWhole(until: deadline) }
@@ -62,7 +49,7 @@ extension Source {
     func look(until deadline: PreferenceDeadline) throws {
         if isKeyed, isOpen {
             _ = isLookQueued.exchange(false, ordering: .acquiringAndReleasing)
-            return try read(nil, until: deadline)
+            return try readChanged(until: deadline)
         }
         try inTurn(until: deadline) { effects, deadline in
             // Before the backend is asked: what comes later is another event.
@@ -74,9 +61,15 @@ extension Source {
         }
     }
 
+    /// Looks for external changes before a read if that is necessary and the turn is free; else its holder reads the place.
+    func lookIfStale() {
+        guard goesStale, isOpen, !turn.isMine, own?.isStale ?? false else { return }
+        do { try look(until: .now) } catch {}  // the source has reported it
+    }
+
     func catchUp(until deadline: PreferenceDeadline, _ effects: inout Effects) throws {
-        // Only a thread of the pool asks a place that can't be tried to be quick.
-        let deadline = deadline.isNow && !isTriable ? timeout : deadline
+        // Only a thread of the pool, or a read, asks a place that can't be tried to be quick.
+        let deadline = deadline.isNow && !isTriable ? unattended : deadline
         do { publish(try backend.catchUp(until: begun(deadline)), &effects) } catch let wait as PreferenceDeadline.WouldWait {
             throw wait
         } catch {
@@ -90,7 +83,7 @@ extension Source {
 
     /// Syncs the place after 80 ms, so that the changes until then share the costs, and lets it tidy up; call in the turn.
     func tidyAfterChange(_ effects: inout Effects) {
-        if isKeyed { effects.finish() }
+        if isKeyed { return effects.finish() }
         guard !isSyncQueued.exchange(true, ordering: .acquiringAndReleasing) else { return }
         // It keeps the source: what a store that is released has stored is synced, too.
         process.pool.run(after: 80_000_000) { self.syncNow() }
@@ -100,7 +93,7 @@ extension Source {
         // Before the sync: what is stored meanwhile might need another one.
         _ = isSyncQueued.exchange(false, ordering: .acquiringAndReleasing)
         do { try backend.sync(until: begun(timeout)) } catch { report(PreferenceError(.notDurable, from: error)) }
-        if own != nil, !isKeyed { tidy() }
+        if own != nil { tidy() }
     }
 
     private func tidyLater(_ nanoseconds: Int64) {

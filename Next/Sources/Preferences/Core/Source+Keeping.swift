@@ -29,6 +29,9 @@ extension Source {
         var effects = Effects()
         do {
             let (changes, announced) = try body(&effects)
+            // What can't be read might be merged with what is set.
+            let locked = locked
+            for change in changes { if let error = locked[change.name] { return error.named(change.name) } }
             keep(changes, announced, &effects)
         } catch { return PreferenceError(.unencodable, from: error) }
         var issue: PreferenceError?
@@ -167,7 +170,7 @@ extension Source {
     private func retry(mayPause: Bool) {
         isRetrying.store(false, ordering: .relaxed)
         do {
-            try inTurn(until: timeout) { effects, deadline in
+            try inTurn(until: unattended) { effects, deadline in
                 if mayPause { pause = min(pause + 1, 5) }
                 guard isOpen else { return try open(until: deadline, &effects) }
                 // A place that can't be tried might need longer for each change.
@@ -187,10 +190,10 @@ extension Source {
 }
 
 extension PreferenceError {
-    /// Whether the place can't store now what it might store later; else the value itself is rejected.
+    /// Whether the place can't store now what it might store later; else the value itself, or one that it depends on, is rejected.
     var isOfPlace: Bool {
         let codes: [Code] = [.unavailable, .readOnly, .noSpace, .notPermitted, .unknownFormat, .outcomeUnknown, .notDurable]
-        return isOfOthers || codes.contains(code)
+        return isOfOthers || name == nil && codes.contains(code)
     }
 
     /// Whether others were using the place for too long.

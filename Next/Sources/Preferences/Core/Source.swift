@@ -18,12 +18,16 @@ package final class Source: @unchecked Sendable {  // `turn` or the publish lock
     let tasks = TaskQueue()
     /// The time of a call, which begins when it first waits.
     package let timeout: PreferenceDeadline
+    /// The time of a call that nobody waits for.
+    let unattended: PreferenceDeadline
     // Asked once: a call of a protocol's witness costs 30 instructions.
     let mayWait: Bool
     package let isKeyed: Bool
     let storesEqualValues: Bool
     /// Whether a call can be tried without waiting, by a deadline of now.
     let isTriable: Bool
+    /// Whether a read must look for external changes before it, if what was read last is too old.
+    let goesStale: Bool
     /// The handler of the store that was created over the source.
     let issues = IssueReporter()
 
@@ -41,6 +45,10 @@ package final class Source: @unchecked Sendable {  // `turn` or the publish lock
     @exclusivity(unchecked) var reads: [KeyedRead] = []
     /// The names whose reads have failed.
     @exclusivity(unchecked) var unread: [String] = []
+    /// The entries whose names a keyed backend was asked for since the last time when all might have changed, and those from before that no
+    /// thread has looked at yet.
+    @exclusivity(unchecked) var current: [Entry] = []
+    @exclusivity(unchecked) var outdated: [Entry] = []
     @exclusivity(unchecked) private var reporters: [Reporter] = []
     /// The secret names that stores over it have declared, as it spells them.
     @exclusivity(unchecked) private var secretNames: Set<String> = []
@@ -68,7 +76,9 @@ package final class Source: @unchecked Sendable {  // `turn` or the publish lock
 
     package init(_ backend: any Backend) {
         (self.backend, own, timeout) = (backend, backend, .period(backend.timeout))
-        (mayWait, isKeyed, storesEqualValues) = (backend.mayWait, backend.isKeyed, backend.storesEqualValues)
+        unattended = .period(backend.unattendedTimeout)
+        (mayWait, isKeyed, goesStale) = (backend.mayWait, backend.isKeyed, backend.isStale != nil)
+        storesEqualValues = backend.storesEqualValues
         isTriable = !mayWait || backend.saysWhenItWaits
         if !mayWait { phase.store(Phase.open.rawValue, ordering: .relaxed) }
     }
@@ -76,7 +86,7 @@ package final class Source: @unchecked Sendable {  // `turn` or the publish lock
     /// Creates a source over a backend of a program.
     init(custom backend: any PreferenceBackend) {
         (self.backend, own, timeout) = (backend, nil, .period(backend.timeout))
-        (mayWait, isKeyed, storesEqualValues) = (true, false, false)
+        (unattended, mayWait, isKeyed, goesStale, storesEqualValues) = (timeout, true, false, false, false)
         isTriable = backend.saysWhenItWaits
     }
 
@@ -198,7 +208,8 @@ package final class Source: @unchecked Sendable {  // `turn` or the publish lock
             if note(error) { effects.report(error) }
             throw error.ofOpening
         }
-        publish(.contents(after: [], values), &effects)
+        // A keyed backend has other values than those that it was asked for.
+        if !isKeyed { publish(.contents(after: [], values), &effects) }
         _ = note(nil)
         phase.store(Phase.open.rawValue, ordering: .releasing)
         noteProblems(&effects)

@@ -42,6 +42,13 @@ extension StoreCore {
         }
     }
 
+    /// Notifies the readers of a name through Observation, although its value is the same: a control may show another one.
+    func signal(_ node: Node) {
+        var effects = Effects()
+        publishing.withLock { effects.note(node) }
+        if let source = layers.first?.source { effects.run(source, preferences_state()) }
+    }
+
     private func remove(_ subscription: Subscription) {
         publishing.withLock {
             for node in subscription.nodes { node.subscriptions.remove(subscription) }

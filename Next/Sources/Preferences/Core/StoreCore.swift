@@ -14,6 +14,8 @@ package final class StoreCore: @unchecked Sendable {  // all but the constants i
     let hasManaged: Bool
     /// Whether a source is asked for single names.
     let hasKeyed: Bool
+    /// Whether a source must be looked at before a read, so that nothing is cached.
+    let goesStale: Bool
     package let issues: IssueReporter
     /// The prefix of a scope's names in the store whose issue handler it uses.
     package let scope: String
@@ -67,11 +69,12 @@ package final class StoreCore: @unchecked Sendable {  // all but the constants i
         isPlain = layers.count == 1 && layers[0].prefix.isEmpty && layers[0].spelling == nil
         hasManaged = layers.contains(where: \.isManaged)
         hasKeyed = layers.contains(where: \.source.isKeyed)
+        goesStale = layers.contains(where: \.source.goesStale)
         for (index, layer) in layers.enumerated() where layer.source.issues !== issues {
             // A source may be several layers.
             if !layers[..<index].contains(where: { $0.source === layer.source }) { layer.source.add(issues) }
         }
-        if layers.allSatisfy(\.source.isOpen) { isPrepared.store(true, ordering: .relaxed) }
+        if !goesStale, layers.allSatisfy(\.source.isOpen) { isPrepared.store(true, ordering: .relaxed) }
     }
 
     /// The layer that a set changes.
@@ -188,7 +191,8 @@ package final class StoreCore: @unchecked Sendable {  // all but the constants i
     /// Values that a source is going to have, by its names.
     typealias SourceChanges = (source: Source, values: [String: PropertyListValue?])
 
-    /// Opens the sources that nobody has tried to open, and reports mistakes in declarations; reading doesn't fail.
+    /// Opens the sources that nobody has tried to open, looks at those that are stale, and reports mistakes in declarations; reading doesn't
+    /// fail.
     ///
     /// - Parameter deadline: That of the call; without one, each source has its own, from now on.
     func prepare(until deadline: PreferenceDeadline? = nil) {
@@ -206,9 +210,10 @@ package final class StoreCore: @unchecked Sendable {  // all but the constants i
                 if let error = error as? PreferenceError, error.code == .misuse { report(error) }
             }
         }
-        let isOpen = layers.allSatisfy(\.source.isOpen)
+        if goesStale { for layer in layers { layer.source.lookIfStale() } }
+        let isPrepared = !goesStale && layers.allSatisfy(\.source.isOpen)
         let misuses = publishing.withLock {
-            isPrepared.store(isOpen, ordering: .releasing)
+            self.isPrepared.store(isPrepared, ordering: .releasing)
             return exchange(&self.misuses, with: [])
         }
         for misuse in misuses { reportOnce(misuse) }
@@ -225,6 +230,13 @@ package final class StoreCore: @unchecked Sendable {  // all but the constants i
             }
         }
         return found
+    }
+
+    /// Returns the value that the writable layer has under a preference's name, else under a former one.
+    package func ownValue(ofPreference name: String) -> Candidate? {
+        let node = node(name)
+        prepare(.node(node))
+        return publishing.withLock { node.candidates(from: base).first { $0.layer == base } }
     }
 
     /// Returns the stored values of a node that an update reads: those of the writable layer and the layers below it, with what isn't shown
@@ -279,7 +291,8 @@ package final class StoreCore: @unchecked Sendable {  // all but the constants i
         let isCurrent = publishing.withLock {
             guard cell.ticket == ticket else { return isFirst }
             if !isFirst { node.usesWeaker = true }
-            if !(isShared && IsolationScope.areOpen) { replaced = cell.fill(value) }
+            let isKept = !goesStale && (!hasKeyed || node.isKnown) && !(isShared && IsolationScope.areOpen)
+            if isKept { replaced = cell.fill(value) }
             return true
         }
         withExtendedLifetime(replaced) {}
@@ -335,10 +348,12 @@ package final class StoreCore: @unchecked Sendable {  // all but the constants i
         until deadline: PreferenceDeadline? = nil
     ) throws(PreferenceError) -> UInt64 {
         try checkTarget(deadline)
+        let isObserved = Self.willSetCount.load(ordering: .relaxed) > 0
+        if hasKeyed, hasManaged || isObserved {
+            for change in changes { prepare(.name(change.name), until: deadline) }
+        }
         if hasManaged { try checkManaged(changes) }
-        guard Self.willSetCount.load(ordering: .relaxed) > 0 else { return 0 }
-        if hasKeyed { for change in changes { prepare(.name(change.name), until: deadline) } }
-        return notifyEarly(changes)
+        return isObserved ? notifyEarly(changes) : 0
     }
 
     /// Changes the writable layer for a property, which doesn't wait for long; returns what is to be reported.
@@ -387,7 +402,8 @@ package final class StoreCore: @unchecked Sendable {  // all but the constants i
 
     /// Opens the sources on a thread of the pool.
     nonisolated(nonsending) func prepare(_ source: Source, until deadline: PreferenceDeadline, isQueued: Bool) async throws {
-        if isPrepared.load(ordering: .acquiring), !hasKeyed { return }
+        // A keyed backend that never waits is asked where the task runs.
+        if isPrepared.load(ordering: .acquiring), !hasKeyed || source.backend.saysWhenItWaits { return }
         try await source.perform(until: deadline, isQueued: isQueued) { [self] in
             if $0.isNow { throw PreferenceDeadline.WouldWait() }
             prepare(.all, until: $0)
@@ -395,9 +411,16 @@ package final class StoreCore: @unchecked Sendable {  // all but the constants i
     }
 
     /// Changes the writable layer by the names that `body` returns, which runs in the turn; see `Source.change`.
-    func change(until deadline: PreferenceDeadline, _ body: (inout Effects) throws -> [StoredChange]) throws {
+    ///
+    /// - Parameter names: Those that the body reads.
+    func change(
+        until deadline: PreferenceDeadline,
+        reading names: NamesInUse = .all,
+        _ body: (inout Effects) throws -> [StoredChange]
+    ) throws {
         try checkTarget(deadline)
-        if hasKeyed { try ask(for: .all, until: deadline) }
+        var deadline = deadline
+        if hasKeyed { try askBeforeChange(for: names, until: deadline.start()) }
         try layers[base].source.change(until: deadline) { effects in
             let made = try body(&effects)
             if hasManaged { try checkManaged(made) }

@@ -8,12 +8,17 @@ final class Entry: Named, @unchecked Sendable {
     @exclusivity(unchecked) var isTouched = false
     /// The stored value, if the entry's isn't stored yet.
     @exclusivity(unchecked) var kept: Kept?
-    /// Whether the backend was asked for it, if that is asked for single names.
-    @exclusivity(unchecked) var isKnown = false
+    /// What the backend was asked, if that is asked for single names.
+    @exclusivity(unchecked) var knowledge = Knowledge.none
     /// The nodes, each with the index of this among its entries.
     @exclusivity(unchecked) fileprivate(set) var nodes: [(node: Node, index: Int)] = []
     /// The problems of the value that were reported, each with the handler's number.
     @exclusivity(unchecked) var reported: [(problem: UnreadableValue.Key, reporter: UInt64)] = []
+
+    /// Whether a keyed backend was asked for the name, and whether it might have changed since.
+    enum Knowledge: UInt8 { case none, outdated, current }
+
+    var isKnown: Bool { knowledge == .current }
 
     /// A value that a property has set and that isn't stored yet.
     final class Kept {
@@ -53,7 +58,8 @@ struct Table: ~Copyable {
     }
 
     mutating func dropUnused(_ entry: Entry) {
-        if entry.value == nil, entry.nodes.isEmpty, entry.kept == nil { entries.remove(entry.name) }
+        guard entry.value == nil, entry.nodes.isEmpty, entry.kept == nil, entry.knowledge == .none else { return }
+        entries.remove(entry.name)
     }
 
     /// Adds a name of a store that shows this one, whose entry has an index there.

@@ -90,6 +90,9 @@ extension PreferenceDeclaration {
     /// - Parameter isStored: Whether the result is for the store; user defaults have their own form of some values.
     package func encodeUnchecked(_ value: Value, isStored: Bool = false) throws(PreferenceError) -> PropertyListValue? {
         do {
+            #if canImport(Darwin) || STANDINS
+            if isStored, let stored = try userDefaultsForm(of: value) { return stored }
+            #endif
             return try coding.encode(value)
         } catch {
             throw unencodable(because: error)
@@ -114,7 +117,7 @@ extension PreferenceDeclaration {
     // Inlined, as the functions that it calls: each generic function looks up the type of the optional value, which takes 330
     // instructions.
     @inline(__always)
-    func decode(
+    package func decode(
         _ stored: PropertyListValue,
         _ problems: inout [EvolvingProblem],
         isText: Bool = false
@@ -288,7 +291,7 @@ extension PreferenceDeclaration {
 
     /// Returns the value of a text; `true`, for a Boolean, of another word behind its option.
     @inline(never)
-    func decode(text: String, isWord: Bool = false) throws(PreferenceError) -> Value? {
+    package func decode(text: String, isWord: Bool = false) throws(PreferenceError) -> Value? {
         var parts: [EvolvingProblem] = []  // stays empty: of a text, only members that it lacks are replaced
         // Before the codings, which read JSON, too, but give null and keys with a `$` another meaning.
         if let value = JSONLine.compound(in: text) {

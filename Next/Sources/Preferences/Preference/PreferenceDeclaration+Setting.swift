@@ -16,6 +16,7 @@ extension PreferenceDeclaration {
         if let store = store.isolated { return try bound(to: store).set(value) }
         let core = store.core
         let form = member == nil ? try encode(value) : nil
+        if core.hasKeyed { core.prepare(.node(node)) }
         let error =
             isPlain(form)
             ? core.set(core.changes(of: node, to: form)) : core.set { try changes(to: value, form) }
@@ -31,7 +32,7 @@ extension PreferenceDeclaration {
             if isPlain(form) {
                 try core.write(core.changes(of: node, to: form))
             } else {
-                try core.change(until: core.deadline) { _ in try changes(to: value, form) }
+                try core.change(until: core.deadline, reading: .node(node)) { _ in try changes(to: value, form) }
             }
         } catch {
             throw PreferenceError(.unavailable, from: error).named(name)

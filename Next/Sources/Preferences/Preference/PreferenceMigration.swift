@@ -61,7 +61,7 @@ extension PreferenceMigration {
         ///     $0["colour"] = nil
         ///     $0["frame"]?[member: "isPinned"] = nil
         public subscript(name: String) -> PropertyListValue? {
-            mutating get { transaction.ownValue(name) }
+            mutating get { transaction.ownValue(of: name) }
             set { transaction[name] = newValue }
         }
 
@@ -252,12 +252,12 @@ private struct MigrationSteps {
             // One that needs the values of an earlier step fails here, and its names show all the same.
             do { try step.run(in: &trial) } catch { continue }
         }
-        return trial.usedNames.allSatisfy { Self.isRecord($0) || transaction.ownValue($0) == nil }
+        return trial.usedNames.allSatisfy { Self.isRecord($0) || transaction.ownValue(of: $0) == nil }
     }
 
     private static func version(in transaction: inout PreferenceTransaction) throws(PreferenceError) -> Int? {
         // Not that of another layer: an administrator's file says nothing about the user's data.
-        guard let stored = transaction.ownValue(PreferenceStore.versionName) else { return nil }
+        guard let stored = transaction.ownValue(of: PreferenceStore.versionName) else { return nil }
         let shown = transaction.core.isSecret(PreferenceStore.versionName) ? .redacted : stored.description
         guard case .integer(let version) = stored, let version = Int(exactly: version), version >= 0 else {
             throw PreferenceError(
@@ -290,9 +290,19 @@ extension PreferenceTransaction {
     mutating func own(_ node: Node) -> [Candidate] { candidates(node).filter { $0.layer == core.base } }
 
     /// Returns the stored value of a name.
-    mutating func ownValue(_ name: String) -> PropertyListValue? {
+    package mutating func ownValue(of name: String) -> PropertyListValue? {
         candidates(name).first { $0.layer == core.base }?.value
     }
+
+    /// Returns the stored value of a preference, under its name or a former one.
+    package mutating func ownValue(ofPreference name: String) -> PropertyListValue? {
+        own(core.node(name)).first?.value
+    }
+
+    package mutating func isSet(_ name: String) -> Bool { ownValue(ofPreference: name) != nil }
+
+    /// Stores a value under a preference's name alone, or removes the value.
+    package mutating func store(_ value: PropertyListValue?, as name: String) { store(value, of: core.node(name)) }
 
     /// Returns the preference's value without applying the rules; nil if there is none that can be decoded.
     fileprivate mutating func ownValue<Value>(of preference: Preference<Value>) -> Value? {

@@ -76,7 +76,7 @@ extension PreferenceStore {
 
 extension Layer {
     /// Creates the layer of a command line; with a spelling, even of the same names, these are not listed.
-    fileprivate init(
+    init(
         options: [String: PropertyListValue],
         words: Set<String> = [],
         spelling: (@Sendable (String) -> String)? = nil

@@ -86,13 +86,20 @@ extension PreferenceStore {
     public func removeAll() {
         let core = resolved.core
         guard let layer = core.writable else { return }
+        if core.hasKeyed {
+            do { try core.askBeforeChange(for: .all, until: core.deadline) } catch {
+                core.report(PreferenceError(.unavailable, from: error))
+            }
+        }
         let error = core.set {
-            let own = layer.source.publishing.withLock {
+            let all = layer.source.publishing.withLock {
                 var keys: [String] = []
-                layer.source.table.forEach { if $0.value != nil { keys.append($0.name) } }
+                // A keyed place may hide a value below an equal one of another place.
+                layer.source.table.forEach { if $0.value != nil || $0.isKnown { keys.append($0.name) } }
                 return keys
             }
-            let names = own.compactMap(layer.name).filter { !PreferenceStore.recordNames.contains($0) }
+            let names = (all + core.locked.keys).compactMap(layer.name)
+                .filter { !PreferenceStore.recordNames.contains($0) }
             return names.map { StoredChange($0, nil) }
         }
         if let error { core.report(error) }

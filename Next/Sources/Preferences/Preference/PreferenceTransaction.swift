@@ -61,7 +61,9 @@ public struct PreferenceTransaction {
     /// Returns the preference's value; throws if the stored one can't be used.
     mutating func read<Value>(_ preference: Preference<Value>) throws(PreferenceError) -> Value {
         let declaration = try own(preference)
-        return try declaration.readStrictly(candidates(declaration.node)) ?? declaration.makeDefault()
+        let found = candidates(declaration.node)
+        if let failure { throw failure }
+        return try declaration.readStrictly(found) ?? declaration.makeDefault()
     }
 
     /// Stores a value with the transaction.
@@ -104,6 +106,7 @@ public struct PreferenceTransaction {
 
     /// Returns the values of some layers that would be listed if the transaction ended here.
     mutating func contents(from base: Int, to end: Int = .max) -> [String: PropertyListValue] {
+        for key in core.locked.keys.sortedByBytes { if let name = core.writable?.name(of: key) { checkUnlocked([name]) } }
         if isRecording { reads.append(.all(core.newestContents(from: core.readBase))) }
         return core.newestContents(from: base, to: end, with: sourceChanges)
     }
@@ -116,6 +119,8 @@ public struct PreferenceTransaction {
 
     /// Returns the values of a preference that would be read if the transaction ended here.
     mutating func candidates(_ node: Node) -> [Candidate] {
+        let core = core
+        checkUnlocked(core.names(of: node))
         let changes = sourceChanges
         let (stored, found) = core.publishing.withLock {
             noteUnknown([node.name] + node.formerNames)
@@ -128,6 +133,7 @@ public struct PreferenceTransaction {
 
     /// Returns the values of a name that would be read if the transaction ended here.
     mutating func candidates(_ name: String) -> [Candidate] {
+        checkUnlocked([name])
         let changes = sourceChanges
         let (stored, found) = core.publishing.withLock {
             noteUnknown([name])
@@ -136,6 +142,11 @@ public struct PreferenceTransaction {
         }
         if isRecording { reads.append(.name(name, stored)) }
         return found
+    }
+
+    /// Fails if the writable layer's value of the first of these names that has one is locked.
+    private mutating func checkUnlocked(_ names: @autoclosure () -> [String]) {
+        do throws(PreferenceError) { try core.checkUnlocked(names(), after: edits) } catch { fail(error) }
     }
 
     /// Notes the names that keyed sources weren't asked for.
@@ -171,7 +182,10 @@ extension PreferenceTransaction: CustomReflectable {
 
 extension StoreCore {
     /// Changes several names as one; the body runs once, in the turn.
+    ///
+    /// - Parameter names: Those that the body reads.
     func transact<Result>(
+        reading names: NamesInUse = .all,
         until deadline: PreferenceDeadline? = nil,
         _ body: (inout PreferenceTransaction) throws -> Result
     ) throws -> Result {
@@ -187,7 +201,7 @@ extension StoreCore {
             var result: Result?
             var hidingReports: [() -> Void] = []
             do {
-                try change(until: deadline) { effects in
+                try change(until: deadline, reading: names) { effects in
                     let start = preferences_now()
                     let (made, transaction) = try run(body, asked)
                     let duration = preferences_now() - start
@@ -434,7 +448,8 @@ extension Preference {
     @discardableResult
     public func update<Result>(_ body: (inout Value) throws -> Result) throws -> Result {
         let preference = inUse
-        do { return try preference.store.core.transact { try preference.update(&$0, body) } } catch {
+        let node = preference.declaration.node
+        do { return try preference.store.core.transact(reading: .node(node)) { try preference.update(&$0, body) } } catch {
             throw (error as? PreferenceError)?.named(name) ?? error
         }
     }

@@ -47,6 +47,11 @@ struct UnreadableValue {
         key = Key(of: cause)
     }
 
+    /// Returns the same issue without what might show the value.
+    func redacted(as type: Any.Type) -> UnreadableValue {
+        UnreadableValue(candidate, of: node, because: cause.redacted(as: type), outcome, isSecret: true)
+    }
+
     /// Whether a rule or a coding has used the preference.
     var isMisuse: Bool { cause.code == .misuse }
 
