@@ -44,7 +44,8 @@ extension Preference {
 }
 
 /// The subscription to a `PreferencePublisher`; it keeps values until the subscriber demands them.
-private final class PreferenceSubscription<Value: Sendable>: CombineSubscription, @unchecked Sendable {  // `receive` runs singly
+// `receive` runs singly.
+private final class PreferenceSubscription<Value: Sendable>: CombineSubscription, @unchecked Sendable {
     /// A value that waits for demand, decoded when it is sent if it is the first one.
     private struct Pending {
         let value: @Sendable () -> Value

@@ -100,7 +100,9 @@ struct UnreadableValue {
         }
         let alias = candidate.name == 0 ? "" : ", as \"\(origin ?? stored)\""
         let place = node.place(of: candidate)
-        guard candidate.layer != node.core.base || candidate.name > 0 || place.location != nil else { return cause.message }
+        guard candidate.layer != node.core.base || candidate.name > 0 || place.location != nil else {
+            return cause.message
+        }
         return "\(cause.message) (\(place.text)\(alias))"
     }
 

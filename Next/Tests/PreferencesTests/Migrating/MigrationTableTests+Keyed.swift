@@ -50,6 +50,8 @@ extension MigrationTableTests {
 private final class KeyedBackend: Backend {
     let place = "keys"
     let isKeyed = true
+    // Tasks wait for threads that other tests use.
+    let timeout = Duration.seconds(3600)
     private let contents: Lock<[String: PropertyListValue]>
 
     init(_ contents: [String: PropertyListValue]) { self.contents = Lock(contents) }
