@@ -310,7 +310,7 @@ struct FileBackendTests {
     func idleFileIsCompactedAndALoneSetIsNot() throws {
         try folder.write("{\"b\":1}\n{\"$comment\":\"why\"}\noops\n{\"a\":1,\"$new\":[1, 2]}\n", to: "a.jsonl")
         let backend = FileBackend(path, system, Process.current, idle: .zero)
-        _ = try backend.load(host: PreferenceBackendHost(changed: {}, report: { _ in }))
+        _ = try backend.load(host: PreferenceBackendHost(changed: {}, report: { _ in }), until: .now)
         func set(_ name: String, _ value: Int) throws {
             try backend.change(until: .now) { _ in [StoredChange(name, .integer(Int64(value)))] }
         }
