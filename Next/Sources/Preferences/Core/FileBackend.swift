@@ -56,7 +56,8 @@ final class FileBackend: Backend, @unchecked Sendable {  // used within a turn, 
 
     var problems: [PreferenceError] { log.damage }
 
-    func load(host: PreferenceBackendHost, until deadline: PreferenceDeadline) throws(PreferenceError) -> [StoredChange] {
+    func load(host: PreferenceBackendHost, until deadline: PreferenceDeadline) throws(PreferenceError) -> [StoredChange]
+    {
         let isFirst = changed == nil
         changed = host.changed
         defer {

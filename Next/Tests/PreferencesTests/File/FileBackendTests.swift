@@ -336,6 +336,22 @@ struct FileBackendTests {
         same(store.contents, ["b": 39])
     }
 
+    /// Also while it waits until it may tidy up an idle file.
+    @Test
+    func eachChangeIsSyncedAndALargeFileCompacted() async throws {
+        let store = fileStore(path, system, idle: .seconds(100_000))
+        for _ in 1...3 {
+            for value in 0..<20 { store["b"] = .integer(Int64(value)) }
+            system.begin()
+            store["b"] = -1
+            await eventually { system.calls.contains("fdatasync") }
+        }
+        let inode = try system.status(at: path).inode
+        for value in 0..<9_000 { store["b"] = .integer(Int64(value)) }
+        await eventually { (try? system.status(at: path).inode) != inode }
+        same(store.contents, ["b": 8_999])
+    }
+
     @Test
     func placeNamesTheLineOfTheLastValue() throws {
         try folder.write("{\"a\":1}\n\n{\"b\":1}\n{\"a\":2}\n", to: "a.jsonl")
