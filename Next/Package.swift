@@ -20,7 +20,8 @@ let package = Package(
         .target(name: "PreferencesSchema", dependencies: ["Preferences"], swiftSettings: settings),
         .target(name: "PreferencesEditing", dependencies: ["Preferences", "PreferencesSchema"], swiftSettings: settings),
         .target(name: "PreferencesValidation", dependencies: ["Preferences"], swiftSettings: settings),
-        .target(name: "PreferencesTesting", dependencies: ["Preferences"], swiftSettings: settings),
+        .target(name: "PreferencesTesting", dependencies: ["CPreferences", "Preferences"], swiftSettings: settings),
+        .target(name: "PreferencesKeyring", dependencies: ["Preferences"], swiftSettings: settings),
         .target(name: "FileTestSupport", swiftSettings: settings),
         .target(name: "DurableFile", dependencies: ["Preferences"], swiftSettings: settings),
         .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: settings),
@@ -30,6 +31,16 @@ let package = Package(
                 "Preferences", "PreferencesSchema", "PreferencesEditing", "PreferencesValidation", "PreferencesTesting",
                 "DurableFile", "FileTestSupport", "TestSupport",
             ],
+            swiftSettings: settings
+        ),
+        .testTarget(
+            name: "PreferencesTestingTests",
+            dependencies: ["Preferences", "PreferencesTesting", "DurableFile", "FileTestSupport", "TestSupport"],
+            swiftSettings: settings
+        ),
+        .testTarget(
+            name: "PreferencesKeyringTests",
+            dependencies: ["PreferencesKeyring", "Preferences", "DurableFile", "TestSupport"],
             swiftSettings: settings
         ),
         .executableTarget(name: "laws", dependencies: ["Preferences", "FileTestSupport"], swiftSettings: settings),

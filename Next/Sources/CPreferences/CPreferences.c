@@ -2,6 +2,7 @@
 #include "CPreferences.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stddef.h>
@@ -162,11 +163,14 @@ void preferences_wait(const void *word, uint32_t value, int64_t nanoseconds) {
     errno = saved;
 }
 
-void preferences_wake(const void *word) {
+static void wake(const void *word, int count) {
     int saved = errno;
-    syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+    syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, count, NULL, NULL, 0);
     errno = saved;
 }
+
+void preferences_wake(const void *word) { wake(word, 1); }
+void preferences_wake_all(const void *word) { wake(word, INT_MAX); }
 #endif
 
 int64_t preferences_now(void) {

@@ -16,40 +16,10 @@ package enum Pause {
 package enum WorkerQueue {
     /// Runs `body` on a new thread.
     package static func startThread(_ name: String, _ body: @escaping @Sendable () -> Void) -> Bool {
-        Thread { body() }.start()
-        return true
+        Pool.startThread(body)
     }
 }
 
 package typealias Lock = Preferences.Lock
 
-/// A value that threads wait for.
-package final class Condition<State: Sendable>: @unchecked Sendable {  // the lock guards the state
-    package enum Wait<Result> {
-        case done(Result)
-        case until(Duration?)
-    }
-
-    private let condition = NSCondition()
-    private var state: State
-
-    package init(_ state: State) { self.state = state }
-
-    package func signal<Result>(_ body: (inout State) -> Result) -> Result {
-        condition.withLock {
-            defer { condition.broadcast() }
-            return body(&state)
-        }
-    }
-
-    package func withLock<Result>(_ body: (inout State) -> Result) -> Result { condition.withLock { body(&state) } }
-
-    package func wait<Result>(_ body: (inout State) -> Wait<Result>) -> Result {
-        condition.withLock {
-            while true {
-                if case .done(let result) = body(&state) { return result }
-                condition.wait()
-            }
-        }
-    }
-}
+package typealias Condition = Preferences.Condition

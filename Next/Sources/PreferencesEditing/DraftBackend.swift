@@ -113,11 +113,11 @@ final class DraftBackend: Backend {
     var below: [Source] { [layer.source] }
     func describe(_ name: String?) -> StoredPlace { layer.source.describe(name.map(layer.key)) }
 
-    func load(host: PreferenceBackendHost) -> [StoredChange] {
+    func load(host: PreferenceBackendHost, until deadline: PreferenceDeadline) -> [StoredChange] {
         follower.begin { [weak self] in self?.source.withLock { $0.source }?.lookSoon() }.map(\.change)
     }
 
-    func catchUp() -> ExternalChanges {
+    func catchUp(until deadline: PreferenceDeadline) -> ExternalChanges {
         let changes = unshown()
         return changes.isEmpty ? .none : .changes([changes])
     }
@@ -145,7 +145,7 @@ final class DraftBackend: Backend {
     }
 
     func change(until deadline: PreferenceDeadline, _ body: (ExternalChanges) throws -> [StoredChange]) throws {
-        let changes = try body(catchUp())
+        let changes = try body(catchUp(until: deadline))
         try JSONLine.check(changes)
         let known = state.withLock { $0 }
         let edits = changes.map { ($0.name, edit($0, known)) }

@@ -1,5 +1,6 @@
-internal import Synchronization
+internal import CPreferences
 public import Preferences
+internal import Synchronization
 
 /// A backend that forwards to another one until a test makes it fail, wait, or change values without the store.
 ///
@@ -18,28 +19,30 @@ public final class FaultInjectingBackend: PreferenceBackend {
         case refresh
         /// Storing changes.
         case apply
-        /// Having all changes survive a loss of power.
+        /// Making all changes durable.
         case sync
     }
 
-    private struct Failure {
-        var count: Int
-        let error: PreferenceError
-    }
-
     private struct State {
-        var failures: [Operation: Failure] = [:]
+        var failures: [Operation: (count: Int, error: PreferenceError)] = [:]
         var host: PreferenceBackendHost?
         /// The external changes still to be made in the base, in order.
         var pending: [[StoredChange]] = []
+        /// What the base has passed on, and the store hasn't got.
+        var unseen = ExternalChanges.none
+        /// The tasks that wait for a call of `sync` that is held, and how many such calls there are.
+        var witnesses: [UnsafeContinuation<Void, Never>] = []
+        var held = 0
     }
 
     private let base: any PreferenceBackend
-    private let state = Mutex(State())
+    private let state = Lock(State())
+    /// 1 while flushes are held.
+    private let hold = Atomic<UInt32>(0)
 
     /// Creates a backend in memory.
     public convenience init(_ contents: [String: PropertyListValue] = [:]) {
-        self.init(over: Contents(contents.map { StoredChange($0.key, $0.value) }))
+        self.init(over: MemoryBackend(contents.map { StoredChange($0.key, $0.value) }))
     }
 
     /// Creates a backend over another one, which must not be called by other code from then on.
@@ -56,67 +59,103 @@ public final class FaultInjectingBackend: PreferenceBackend {
         count: Int = 1,
         with error: PreferenceError = PreferenceError(.unavailable, "a test made this call fail; nothing was changed")
     ) {
-        state.withLock { $0.failures[operation] = Failure(count: count, error: error) }
+        state.withLock { $0.failures[operation] = (count, error) }
     }
 
     /// Performs an external change, as by another process; `nil` removes a name.
     ///
-    /// The store shows the changes soon, or when its `load()` returns.
+    /// When this returns, the store shows the changes and its observers have been notified, unless another thread is using the store.
     public func changeOutside(_ changes: [String: PropertyListValue?]) {
         let host = state.withLock { state in
             state.pending.append(changes.map { StoredChange($0.key, $0.value) })
             return state.host
         }
-        host?.changed()
+        host?.changedNow()
     }
 
     /// Stores a value under a name, as an external change, that no declared type can read.
     public func makeUnreadable(_ name: String) { changeOutside([name: .unknownForm("{\"$later\":1}")]) }
 
+    /// Holds calls of `sync`, and so `PreferenceStore.flush()`, until `releaseFlushes`.
+    public func holdFlushes() { hold.store(1, ordering: .releasing) }
+
+    /// Lets the waiting calls of `sync` continue, and later ones pass.
+    public func releaseFlushes() {
+        hold.store(0, ordering: .releasing)
+        withUnsafePointer(to: hold) { preferences_wake($0) }
+    }
+
+    /// Returns when a call of `sync` waits for `releaseFlushes`.
+    ///
+    /// A store that was never read or written doesn't call its backend's `sync`.
+    public nonisolated(nonsending) func waitForHeldFlush() async {
+        await withUnsafeContinuation { continuation in
+            let isHeld = state.withLock { state in
+                if state.held == 0 { state.witnesses.append(continuation) }
+                return state.held > 0
+            }
+            if isHeld { continuation.resume() }
+        }
+    }
+
     // MARK: PreferenceBackend
 
     /// The place of the base.
     public var place: String { base.place }
-
     /// The timeout of the base.
     public var timeout: Duration { base.timeout }
-
     /// Whether the base says when it waits.
     public var saysWhenItWaits: Bool { base.saysWhenItWaits }
-
     /// Whether the base can be written.
     public var isWritable: Bool { base.isWritable }
 
     /// Loads the base, with the pending external changes.
-    public func load(host: PreferenceBackendHost) throws(PreferenceError) -> [StoredChange] {
+    public func load(host: PreferenceBackendHost, until deadline: PreferenceDeadline) throws -> [StoredChange] {
         // Comes first, as a file is watched before it is read: even a backend that can't be opened reports when it may be.
         state.withLock { $0.host = host }
         try pass(.load)
-        let contents = try base.load(host: host)
-        return contents + (try changeBase()).joined()
+        var contents = try base.load(host: host, until: deadline)
+        try changeBase(until: deadline)
+        if case .changes(let transactions) = takeUnseen(before: .none) { contents += transactions.joined() }
+        return contents
     }
 
-    /// Lets the base catch up, and performs the external changes of the test.
-    public func catchUp() throws(PreferenceError) -> ExternalChanges {
+    /// Performs the external changes of the test, and lets the base catch up.
+    public func catchUp(until deadline: PreferenceDeadline) throws -> ExternalChanges {
         try pass(.refresh)
-        return try base.catchUp().followed(by: changeBase())
+        try changeBase(until: deadline)
+        return takeUnseen(before: try base.catchUp(until: deadline))
     }
 
-    /// Performs the pending external changes, then changes the base.
-    public func change(until deadline: PreferenceDeadline, _ body: (ExternalChanges) throws -> [StoredChange]) throws {
+    /// Performs the external changes of the test, then the store's.
+    public func change(
+        until deadline: PreferenceDeadline,
+        _ body: (ExternalChanges) throws -> [StoredChange]
+    ) throws {
         try pass(.apply)
-        let changes = try changeBase()
-        try base.change(until: deadline) { try body($0.followed(by: changes)) }
+        try changeBase(until: deadline)
+        try base.change(until: deadline) { try body(takeUnseen(before: $0)) }
     }
 
-    /// Has the base make all changes survive a loss of power.
-    public func sync() throws(PreferenceError) {
+    /// Waits while a test holds flushes, then has the base make all changes durable.
+    public func sync(until deadline: PreferenceDeadline) throws {
+        if hold.load(ordering: .acquiring) == 1 {
+            let witnesses = state.withLock { state in
+                state.held += 1
+                return exchange(&state.witnesses, with: [])
+            }
+            for witness in witnesses { witness.resume() }
+            while hold.load(ordering: .acquiring) == 1 { withUnsafePointer(to: hold) { preferences_wait($0, 1, -1) } }
+            state.withLock { $0.held -= 1 }
+            // Wakes the next one.
+            withUnsafePointer(to: hold) { preferences_wake($0) }
+        }
         try pass(.sync)
-        try base.sync()
+        try base.sync(until: deadline)
     }
 
     /// Throws if the call is to fail.
-    private func pass(_ operation: Operation) throws(PreferenceError) {
+    private func pass(_ operation: Operation) throws {
         let error = state.withLock { state -> PreferenceError? in
             guard let failure = state.failures[operation], failure.count > 0 else { return nil }
             state.failures[operation]?.count -= 1
@@ -125,43 +164,36 @@ public final class FaultInjectingBackend: PreferenceBackend {
         if let error { throw error }
     }
 
-    /// Performs the pending external changes in the base, and returns them.
-    private func changeBase() throws(PreferenceError) -> [[StoredChange]] {
-        var made: [[StoredChange]] = []
-        while let changes = state.withLock({ $0.pending.isEmpty ? nil : $0.pending.removeFirst() }) {
-            do { try base.change(until: PreferenceDeadline(after: base.timeout)) { _ in changes } } catch {
-                throw PreferenceError(.unavailable, "an external change of a test failed", cause: error)
+    /// Performs the pending external changes in the base.
+    private func changeBase(until deadline: PreferenceDeadline) throws {
+        while let changes = state.withLock({ $0.pending.first }) {
+            try base.change(until: deadline) { update in
+                state.withLock { $0.unseen = $0.unseen.followed(by: update) }
+                return changes
             }
-            made.append(changes)
+            state.withLock { state in
+                state.unseen = state.unseen.followed(by: .changes([changes]))
+                state.pending.removeFirst()
+            }
         }
-        return made
+    }
+
+    private func takeUnseen(before update: ExternalChanges) -> ExternalChanges {
+        state.withLock { exchange(&$0.unseen, with: .none) }.followed(by: update)
     }
 }
 
 extension ExternalChanges {
-    fileprivate func followed(by later: [[StoredChange]]) -> ExternalChanges {
-        if later.isEmpty { return self }
-        switch self {
-        case .none: return .changes(later)
-        case .changes(let earlier): return .changes(earlier + later)
-        case .contents(let after, let changes): return .contents(after: after, changes + later.joined())
+    /// Returns these changes and then others.
+    fileprivate func followed(by next: ExternalChanges) -> ExternalChanges {
+        switch (self, next) {
+        case (.none, _): next
+        case (_, .none): self
+        case (.changes(let first), .changes(let second)): .changes(first + second)
+        case (.changes(let first), .contents(let second, let values)): .contents(after: first + second, values)
+        case (.contents(let first, let values), .changes(let second)): .contents(after: first, values + second.joined())
+        case (.contents(let first, let values), .contents(let second, let newer)):
+            .contents(after: first + [values] + second, newer)
         }
-    }
-}
-
-/// Values in memory.
-private final class Contents: PreferenceBackend {
-    let place = "a test's backend"
-    let saysWhenItWaits = true
-    private let initial: [StoredChange]
-
-    init(_ initial: [StoredChange]) { self.initial = initial }
-
-    func load(host: PreferenceBackendHost) -> [StoredChange] { initial }
-
-    func catchUp() -> ExternalChanges { .none }
-
-    func change(until deadline: PreferenceDeadline, _ body: (ExternalChanges) throws -> [StoredChange]) throws {
-        _ = try body(.none)
     }
 }

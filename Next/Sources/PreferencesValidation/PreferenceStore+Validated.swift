@@ -103,7 +103,7 @@ private final class ValidatedBackend: Backend {
     // MARK: Checking
 
     /// Takes over the store's newest state if it is valid; call in the turn.
-    func catchUp() -> ExternalChanges {
+    func catchUp(until deadline: PreferenceDeadline) -> ExternalChanges {
         let (source, hasBegun) = state.withLock { ($0.source, $0.hasBegun) }
         let changes = follower.changes()
         guard let source, !changes.isEmpty || !hasBegun else { return .none }
@@ -170,7 +170,7 @@ private final class ValidatedBackend: Backend {
         return layer?.source.describe(parts.map { String($0[1]) }) ?? StoredPlace()
     }
 
-    func load(host: PreferenceBackendHost) -> [StoredChange] {
+    func load(host: PreferenceBackendHost, until deadline: PreferenceDeadline) -> [StoredChange] {
         follower.begin(host.changed).map { index, change in
             StoredChange(key(followed[index]) + store.core.layers[followed[index]].key(change.name), change.value)
         }
@@ -182,7 +182,7 @@ private final class ValidatedBackend: Backend {
         let prefix = key(store.core.base) + layer.prefix
         var changed: [StoredChange] = []
         try store.core.change(until: deadline) {
-            changed = try body(catchUp())
+            changed = try body(catchUp(until: deadline))
             if let problem = problem(after: changed, of: source) { throw problem }
             return changed.map { StoredChange(String($0.name.dropFirst(prefix.count)), $0.value) }
         }

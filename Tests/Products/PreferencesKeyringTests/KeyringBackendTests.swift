@@ -11,19 +11,13 @@ struct KeyringBackendTests {
     private let keyring = MemoryKeyring()
 
     @Test
-    func keyringIsInMemoryInTests() {
-        let token = Preference<String?>("token", default: nil, in: .keyring)
-        token.value = "hunter2"
-        same(token.value, "hunter2")
-    }
-
-    @Test
     func stringIsStoredAsItsText() throws {
         let token = Preference<String>("token", default: "", in: .testing(keyring))
         try token.write("{\"a\": 1}")
         same(keyring.texts, ["token": "{\"a\": 1}"])
         same(token.value, "{\"a\": 1}")
         token.reset()
+        try token.store.flush()
         #expect(keyring.texts.isEmpty)
     }
 
@@ -79,47 +73,6 @@ struct KeyringBackendTests {
         same(change?.origin, .external)
     }
 
-    @Test(arguments: ["read", "list"])
-    func externalChangesAreSeenAfterTheTimeToLive(way: String) async throws {
-        keyring.texts = ["kept": "1", "changed": "1", "removed": "1"]
-        let timer = WorkerQueue(isManual: true)
-        let store = PreferenceStore.testing(keyring, timer: timer)
-        same(store["changed"], .string("1"))
-        var changes = store.changes.makeAsyncIterator()
-        keyring.texts = ["kept": "1", "changed": "2", "new": "1"]
-        same(store["new"], nil)
-        same(keyring.calls, ["items!"])
-        #expect(timer.runNextJob())
-        #expect(!timer.runNextJob())
-        // A read doesn't prompt, and reads all items, so all of them are up to date.
-        if way == "read" { same(store["changed"], .string("2")) } else { same(store.names.count, 3) }
-        same(store["removed"], nil)
-        same(store["new"], .string("1"))
-        same(keyring.calls, ["items!", "items"])
-        await same(changes.next()?.names, ["changed", "removed", "new"])
-    }
-
-    @Test
-    func failedLookKeepsTheValuesAndIsReportedOnce() async throws {
-        keyring.texts = ["token": "old"]
-        let timer = WorkerQueue(isManual: true)
-        let store = PreferenceStore.testing(keyring, timer: timer)
-        let reports = Reports(of: store)
-        same(store["token"], .string("old"))
-        keyring.texts = ["token": "new"]
-        keyring.failAll(with: PreferenceError(.unavailable, "locked"))
-        for _ in 0..<3 {
-            #expect(timer.runNextJob())
-            same(store["token"], .string("old"))
-        }
-        same(reports.codes, [.unavailable])
-        await #expect(throws: PreferenceError.self) { try await store.load() }
-        keyring.failAll(with: nil)
-        same(store["token"], .string("old"))
-        #expect(timer.runNextJob())
-        same(store["token"], .string("new"))
-    }
-
     @Test
     func storeThatCouldNotBeOpenedTriesAgainAtAWrite() throws {
         keyring.texts = ["token": "old"]
@@ -133,34 +86,6 @@ struct KeyringBackendTests {
         keyring.failAll(with: nil)
         try store.write("new", for: "other")
         same(store["token"], .string("old"))
-    }
-
-    @Test
-    func secretsOfALockedKeyringAreReadAfterTheUnlock() async throws {
-        keyring.texts = ["token": "old"]
-        keyring.failAll(with: PreferenceError(.unavailable, "locked"))
-        let timer = WorkerQueue(isManual: true)
-        let store = PreferenceStore.testing(keyring, timer: timer)
-        let reports = Reports(of: store)
-        let token = Preference<String?>("token", default: nil, in: store)
-        let seen = Lock<[String?]>([])
-        let observation = token.observe { change in seen.withLock { $0.append(change.new) } }
-        same(token.value, nil)
-        for _ in 1...3 {
-            #expect(timer.runNextJob())
-            same(token.value, nil)
-        }
-        same(keyring.calls, ["items!", "items", "items", "items"], "only the first one may ask the user")
-        same(reports.codes, [.unavailable])
-        keyring.failAll(with: nil)
-        #expect(timer.runNextJob())
-        same(token.value, "old")
-        same(seen.withLock { $0 }, ["old"])
-        // From now on it is read again as any keyring is.
-        keyring.texts = ["token": "new"]
-        #expect(timer.runNextJob())
-        same(token.value, "new")
-        withExtendedLifetime(observation) {}
     }
 
     @Test

@@ -85,28 +85,6 @@ struct KeyringFaultTests {
         same(outcome.wait { $0.map { .done($0) } ?? .until(nil) }, .misuse)
     }
 
-    @Test
-    func writeThatHangsIsOfUnknownOutcome() async throws {
-        let timer = WorkerQueue(isManual: true)
-        let store = PreferenceStore.testing(keyring, limits: Self.limits, timer: timer)
-        keyring.hangAfterWriting()
-        var code: PreferenceError.Code?
-        repeat {
-            // A write that only reached the read before it has changed nothing.
-            #expect(keyring.texts.isEmpty)
-            let error = await #expect(throws: PreferenceError.self) { try await store.write("1", for: "token") }
-            code = error?.code
-        } while code == .unavailable
-        same(code, .outcomeUnknown)
-        same(keyring.texts, ["token": "1"])
-        keyring.goOn()
-        // A read that waited for the hanging call is repeated when the values are stale.
-        await eventually {
-            _ = timer.runNextJob()
-            return store["token"] == "1"
-        }
-    }
-
     /// Waits until another thread makes a condition true.
     private func eventually(_ isTrue: () -> Bool) async {
         while !isTrue() { await Task.yield() }

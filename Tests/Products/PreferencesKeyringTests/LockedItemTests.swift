@@ -1,4 +1,3 @@
-import PreferencesEditing
 import TestSupport
 import Testing
 
@@ -8,7 +7,6 @@ import Testing
 /// Items that the keyring locks one by one: they are unavailable, not absent.
 struct LockedItemTests {
     private let keyring = MemoryKeyring(["account": #"{"name":"jo","key":"real","later":1}"#, "open": "1"])
-    private let timer = WorkerQueue(isManual: true)
 
     private struct Account: PreferenceGroup {
         struct Login: Codable, Equatable, Sendable {
@@ -21,29 +19,7 @@ struct LockedItemTests {
 
     private func makeStore() -> PreferenceStore {
         keyring.lock(["account"])
-        return .testing(keyring, timer: timer)
-    }
-
-    /// An edit begins with the default there, so it would replace the parts of the stored value.
-    @Test
-    func draftOfALockedItemIsUnavailable() async throws {
-        let store = makeStore()
-        try await store.load()
-        let draft = store.draft()
-        let group = Account(in: draft.store)
-        #expect(throws: PreferenceError.self) { try group.$account.read() }
-        #expect(throws: PreferenceError.self) { try group.$account.write(Account.Login(key: "edited")) }
-        group.account.name = "edited"
-        group.open = 2
-        same(draft.changes.names, ["open"])
-        keyring.lock([])
-        try await store.load()
-        try await draft.apply()
-        same(Account(in: store).account, Account.Login(name: "jo", key: "real"))
-        same(keyring.texts["account"], #"{"name":"jo","key":"real","later":1}"#)
-        group.account.key = "edited"
-        try await draft.apply()
-        same(store["account"], ["name": "jo", "key": "edited", "later": 1])
+        return .testing(keyring)
     }
 
     @Test
@@ -57,7 +33,9 @@ struct LockedItemTests {
         same(reports.codes, [.unavailable, .unavailable])
         same(keyring.texts.keys.sorted(), ["account", "open"], "all or nothing")
         keyring.lock([])
+        try await store.load()
         group.reset()
+        try await store.flush()
         #expect(keyring.texts.isEmpty)
     }
 
@@ -80,23 +58,5 @@ struct LockedItemTests {
         keyring.lock([])
         try await store.load()
         try await same(store.transaction { $0[group.$account].key }, "real")
-    }
-
-    /// Of another one, each read would otherwise have to find that it can be read.
-    @Test
-    func lockedItemIsReadAgainByItself() async throws {
-        let store = makeStore()
-        let group = Account(in: store)
-        try await store.load()
-        let seen = Lock<[String]>([])
-        let observation = group.$account.observe { change in seen.withLock { $0.append(change.new.key) } }
-        keyring.forgetCalls()
-        // Each time, one job marks the values as stale and another one reads them.
-        for _ in 1...4 { #expect(timer.runNextJob()) }
-        #expect(keyring.calls.count >= 2 && !keyring.calls.contains("items!"))
-        keyring.lock([])
-        while timer.runNextJob(), seen.withLock({ $0.isEmpty }) {}
-        same(seen.withLock { $0 }, ["real"])
-        observation.cancel()
     }
 }

@@ -56,8 +56,9 @@ int preferences_start_thread(void (*_Nonnull body)(void *_Nullable), void *_Null
 /// Sleeps while the word has the value, at most so many nanoseconds, for ever if negative; might return earlier (futex(2)).
 void preferences_wait(const void *_Nonnull word, uint32_t value, int64_t nanoseconds);
 
-/// Wakes one thread that sleeps at the word.
+/// Wakes one thread that sleeps at the word, or all.
 void preferences_wake(const void *_Nonnull word);
+void preferences_wake_all(const void *_Nonnull word);
 
 /// Returns a monotonic time in nanoseconds, which may lag a few milliseconds; a precise one takes ten times as long.
 int64_t preferences_now(void);

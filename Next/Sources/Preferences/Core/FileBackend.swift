@@ -20,7 +20,7 @@ final class FileBackend: Backend, @unchecked Sendable {  // used within a turn, 
     var isWritable: Bool { log.isWritable }
     var problems: [PreferenceError] { log.damage }
 
-    func load(host: PreferenceBackendHost) throws(PreferenceError) -> [StoredChange] {
+    func load(host: PreferenceBackendHost, until deadline: PreferenceDeadline) throws(PreferenceError) -> [StoredChange] {
         changed = host.changed
         // First, so that no change is missed.
         watchPlaces()
@@ -53,7 +53,7 @@ final class FileBackend: Backend, @unchecked Sendable {  // used within a turn, 
         } catch { throw Self.error(error, "read") }
     }
 
-    func catchUp() throws(PreferenceError) -> ExternalChanges {
+    func catchUp(until deadline: PreferenceDeadline) throws(PreferenceError) -> ExternalChanges {
         watchPlaces()
         return try look()
     }
@@ -77,7 +77,7 @@ final class FileBackend: Backend, @unchecked Sendable {  // used within a turn, 
         if let file = log.fileToSync { unsynced.withLock { $0 = file } }
     }
 
-    func sync() throws(PreferenceError) {
+    func sync(until deadline: PreferenceDeadline) throws(PreferenceError) {
         guard let file = unsynced.withLock({ exchange(&$0, with: nil) }) else { return }
         do throws(FileSystemError) { try system.sync(file) } catch {
             throw PreferenceError(.notDurable, "the values are stored but might not survive a loss of power", cause: error)

@@ -1,8 +1,11 @@
 /// A place where the values of a store are kept, such as a database or a server.
 ///
 /// A backend can be small, because its store handles the cache, the decoded values, and the delivery of changes. The store calls `load`,
-/// `catchUp` and `change` one at a time, so state that only these use needs no lock. They block the calling thread, until `timeout` at most.
-/// Only the store calls the backend, and a backend belongs to one store. An error other than a `PreferenceError` becomes `unavailable`.
+/// `catchUp` and `change` one at a time, so state that only these use needs no lock. Only the store calls the backend, and a backend belongs to
+/// one store. An error other than a `PreferenceError` becomes `unavailable`.
+///
+/// Each call ends at its deadline: it then throws `busy` if others have the place, or `unavailable` if that can't be reached. The deadline of
+/// a property set is a tenth of a second; one that isn't stored by then is shown, and stored by a later call.
 public protocol PreferenceBackend: AnyObject, Sendable {
     /// The place for messages: a path, an address.
     var place: String { get }
@@ -10,9 +13,10 @@ public protocol PreferenceBackend: AnyObject, Sendable {
     /// The longest that a call of the store takes, from its begin to its end; 5 seconds by default. Read once.
     var timeout: Duration { get }
 
-    /// Whether `change` never waits, or throws `PreferenceDeadline.WouldWait` before it does if its deadline is now; false by default.
+    /// Whether `catchUp` and `change` never wait, or throw `PreferenceDeadline.WouldWait` before they do if their deadline is now; false by
+    /// default. Read once.
     ///
-    /// Otherwise an `async` method of the store never calls the backend on the task's own thread.
+    /// Otherwise no deadline is now, and an `async` method of the store never calls the backend on the task's own thread.
     var saysWhenItWaits: Bool { get }
 
     /// Whether `change` could store something now, as far as the backend knows without trying; true by default.
@@ -24,10 +28,10 @@ public protocol PreferenceBackend: AnyObject, Sendable {
     ///
     /// From then on, the backend calls `host.changed()` whenever there may be something new. It reports values that can't be read by
     /// `host.report`, and keeps them.
-    func load(host: PreferenceBackendHost) throws(PreferenceError) -> [StoredChange]
+    func load(host: PreferenceBackendHost, until deadline: PreferenceDeadline) throws -> [StoredChange]
 
     /// Returns what others have changed since the last call of `load`, `catchUp` or `change`.
-    func catchUp() throws(PreferenceError) -> ExternalChanges
+    func catchUp(until deadline: PreferenceDeadline) throws -> ExternalChanges
 
     /// Passes what others have changed since the last call to `body`, and stores the changes that it returns: all, or nothing.
     ///
@@ -42,7 +46,7 @@ public protocol PreferenceBackend: AnyObject, Sendable {
     /// Blocks until all that was stored survives a loss of power; does nothing by default.
     ///
     /// Called on any thread, also during another call: soon after changes, and by `PreferenceStore.flush()`.
-    func sync() throws(PreferenceError)
+    func sync(until deadline: PreferenceDeadline) throws
 }
 
 extension PreferenceBackend {
@@ -56,7 +60,7 @@ extension PreferenceBackend {
     public var isWritable: Bool { true }
 
     /// Does nothing.
-    public func sync() throws(PreferenceError) {}
+    public func sync(until deadline: PreferenceDeadline) throws {}
 }
 
 /// A name and its new value; nil removes it.
@@ -89,28 +93,45 @@ public struct PreferenceBackendHost: Sendable {
     public let changed: @Sendable () -> Void
     /// Reports an error that can't be thrown, such as a damaged value, to the store's issue handler.
     public let report: @Sendable (PreferenceError) -> Void
-    /// The source, for the library's own backends that observe a framework.
+    /// Does the same as `changed` on the calling thread, unless another one uses the store for long.
+    package let changedNow: @Sendable () -> Void
+    /// The source, for a keyed backend.
     weak let source: Source?
 
     /// Creates a host, for tests of a backend.
     public init(changed: @escaping @Sendable () -> Void, report: @escaping @Sendable (PreferenceError) -> Void) {
-        (self.changed, self.report, source) = (changed, report, nil)
+        self.init(changed: changed, changedNow: changed, report: report)
+    }
+
+    package init(
+        changed: @escaping @Sendable () -> Void,
+        changedNow: @escaping @Sendable () -> Void,
+        report: @escaping @Sendable (PreferenceError) -> Void
+    ) {
+        (self.changed, self.changedNow, self.report, source) = (changed, changedNow, report, nil)
     }
 
     init(_ source: Source) {
         changed = { [weak source] in source?.lookLater() }
-        report = { [weak source] in source?.report($0) }
+        changedNow = { [weak source] in source?.lookSoon(until: .patience) }
+        report = { [weak source] in source?.reportAfterTurn($0) }
         self.source = source
     }
-
-    /// Shows at once what the backend has noticed, on this thread, unless that needs a long wait.
-    package func lookHere() { source?.lookHere(until: .patience) }
 }
 
 /// What only the library's own backends use.
 package protocol Backend: PreferenceBackend {
     /// Whether a call may wait, for another process or a network; else there is nothing to open, to sync or to catch up with.
     var mayWait: Bool { get }
+
+    /// The longest of a call that no caller waits for; less than `timeout` if the system might ask the user meanwhile. Read once.
+    var unattendedTimeout: Duration { get }
+
+    /// Whether a read must look for external changes first; nil, the default, for a place that notifies of them. Called on any thread.
+    var isStale: Bool? { get }
+
+    /// The values that are stored and can't be read now, as locked items of a keyring; each with the reason. Called on any thread.
+    var locked: [String: PreferenceError] { get }
 
     /// Whether it is asked for single names, and its framework may call observers from inside a read or a set.
     var isKeyed: Bool { get }
@@ -128,7 +149,7 @@ package protocol Backend: PreferenceBackend {
     /// asked for again at its next use.
     ///
     /// Called without the turn, so what it returns counts only if no change was published since; it must see what `change` has got, also
-    /// before `finish`.
+    /// before `finish`. If it throws, the names that have changed are returned by a later call.
     func values(for names: [String]?) throws(PreferenceError) -> [StoredChange]
 
     /// Passes what `change` has got to the framework of a keyed place. Called when the thread has no turn, maybe on several at once.
@@ -167,6 +188,9 @@ package struct StoredPlace: Sendable {
 
 extension Backend {
     package var mayWait: Bool { true }
+    package var unattendedTimeout: Duration { timeout }
+    package var isStale: Bool? { nil }
+    package var locked: [String: PreferenceError] { [:] }
     package var isKeyed: Bool { false }
     package var storesEqualValues: Bool { false }
     package var below: [Source] { [] }
@@ -179,14 +203,18 @@ extension Backend {
 }
 
 /// Keeps nothing but what its source keeps, and rejects what a file would.
-final class MemoryBackend: Backend {
-    let place = "memory"
-    let mayWait = false
+package final class MemoryBackend: Backend {
+    package let place = "memory"
+    package let mayWait = false
+    package let saysWhenItWaits = true
+    private let contents: [StoredChange]
 
-    func load(host: PreferenceBackendHost) -> [StoredChange] { [] }
-    func catchUp() -> ExternalChanges { .none }
+    package init(_ contents: [StoredChange] = []) { self.contents = contents }
 
-    func change(until deadline: PreferenceDeadline, _ body: (ExternalChanges) throws -> [StoredChange]) throws {
+    package func load(host: PreferenceBackendHost, until deadline: PreferenceDeadline) -> [StoredChange] { contents }
+    package func catchUp(until deadline: PreferenceDeadline) -> ExternalChanges { .none }
+
+    package func change(until deadline: PreferenceDeadline, _ body: (ExternalChanges) throws -> [StoredChange]) throws {
         try JSONLine.check(try body(.none))
     }
 }

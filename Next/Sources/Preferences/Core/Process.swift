@@ -75,6 +75,14 @@ final class Process: @unchecked Sendable {  // constants, and what `lock` guards
 
     private func exit() {
         let sources = Self.lock.withLock { _ in keeping }
-        for source in sources { source.storeAtExit() }
+        // All deadlines begin now.
+        var deadlines = sources.map(\.timeout)
+        for index in deadlines.indices { _ = deadlines[index].start() }
+        for (source, deadline) in zip(sources, deadlines) { source.storeAtExit(until: deadline) }
     }
+}
+
+extension Pool {
+    /// The threads of the calling process.
+    package static var current: Pool { Process.current.pool }
 }

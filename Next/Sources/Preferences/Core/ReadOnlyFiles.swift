@@ -28,13 +28,13 @@ final class ReadOnlyFiles: Backend, @unchecked Sendable {  // used within a turn
 
     var problems: [PreferenceError] { folderProblems + files.flatMap { ($0.failure.map { [$0] } ?? []) + $0.log.damage } }
 
-    func load(host: PreferenceBackendHost) -> [StoredChange] {
+    func load(host: PreferenceBackendHost, until deadline: PreferenceDeadline) -> [StoredChange] {
         changed = host.changed
         _ = read()
         return files.flatMap(\.values)
     }
 
-    func catchUp() -> ExternalChanges { read() ? .contents(after: [], files.flatMap(\.values)) : .none }
+    func catchUp(until deadline: PreferenceDeadline) -> ExternalChanges { read() ? .contents(after: [], files.flatMap(\.values)) : .none }
 
     func change(until deadline: PreferenceDeadline, _ body: (ExternalChanges) throws -> [StoredChange]) throws {
         throw PreferenceError(.readOnly, "\(place) is only read; nothing was changed")

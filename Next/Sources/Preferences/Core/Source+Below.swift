@@ -46,10 +46,10 @@ extension Source {
             try open(until: deadline, &effects)
             if hasKept.load(ordering: .relaxed) { try store(until: deadline, &effects) { _ in ([], 0) } }
             do { try body(deadline) } catch {
-                try catchUp(&effects)
+                try catchUp(until: deadline, &effects)
                 throw error
             }
-            try catchUp(&effects)
+            try catchUp(until: deadline, &effects)
         }
     }
 

@@ -13,13 +13,15 @@ extension Source {
         if !isRetrying.load(ordering: .relaxed) {
             do {
                 // Who has waited once for a turn needn't do it again.
-                try change(until: hasKept.load(ordering: .relaxed) ? .now : .patience, body)
+                let isKeeping = hasKept.load(ordering: .relaxed)
+                if isKeeping, !isTriable { throw PreferenceDeadline.WouldWait() }
+                try change(until: isKeeping ? .now : .patience, isTrial: true, body)
                 return nil
             } catch is PreferenceDeadline.WouldWait {} catch {
                 let error = PreferenceError(.unavailable, from: error)
                 let isInTurn = isInTurn
                 if !isInTurn, !error.isOfPlace { return error }
-                if !isInTurn, error.code != .busy { failed = error }
+                if !isInTurn, !error.isOfOthers { failed = error }
             }
         } else if isForeign {
             return misuse
@@ -27,6 +29,10 @@ extension Source {
         var effects = Effects()
         do {
             let (changes, announced) = try body(&effects)
+            // What can't be read might be merged with what is set.
+            if let own, case let locked = own.locked, !locked.isEmpty {
+                for change in changes { if let error = locked[change.name] { return error.named(change.name) } }
+            }
             keep(changes, announced, &effects)
         } catch { return PreferenceError(.unencodable, from: error) }
         var issue: PreferenceError?
@@ -97,8 +103,14 @@ extension Source {
         while hasKept.load(ordering: .acquiring), !isRetrying.load(ordering: .relaxed), !isForeign, turn.enterOrMark() {
             let thread = preferences_state()
             thread.pointee.turns += 1
-            // The turn of a source below isn't over yet.
-            if isBelowInTurn { retryLater(0) } else if isOpen { storeOrRetry(until: .now, &effects) } else { retryLater() }
+            if isBelowInTurn {
+                // The turn of a source below isn't over yet.
+                retryLater(0)
+            } else if isOpen {
+                storeOrRetry(until: .now, &effects)
+            } else {
+                retryLater(isClosed ? 0 : nil)
+            }
             thread.pointee.turns -= 1
             if !turn.leave() { return }
         }
@@ -106,6 +118,7 @@ extension Source {
 
     /// Stores what is kept; call in the turn.
     func storeOrRetry(until deadline: PreferenceDeadline, _ effects: inout Effects) {
+        if deadline.isNow, !isTriable { return retryLater(0) }
         do {
             try store(until: deadline, &effects) { _ in ([], 0) }
             pause = 0
@@ -115,7 +128,7 @@ extension Source {
             let error = PreferenceError(.unavailable, from: error)
             guard error.isOfPlace else { return dropUnstorable(until: deadline, &effects) }
             // Another program has the file's lock: often, but not for long, so that this one's turn stays free for others' changes.
-            if error.code == .busy { return retryLater(200_000_000) }
+            if error.isOfOthers { return retryLater(200_000_000) }
             if note(error) { effects.report(error) }
             retryLater()
         }
@@ -126,7 +139,7 @@ extension Source {
         for entry in publishing.withLock({ keptEntries }) {
             let (change, number) = publishing.withLock { (StoredChange(entry.name, entry.value), entry.kept?.number ?? 0) }
             do {
-                try backend.change(until: deadline) { update in
+                try backend.change(until: begun(deadline)) { update in
                     publish(update, &effects)
                     return [change]
                 }
@@ -158,9 +171,11 @@ extension Source {
     private func retry(mayPause: Bool) {
         isRetrying.store(false, ordering: .relaxed)
         do {
-            try inTurn(until: timeout) { effects, deadline in
+            try inTurn(until: unattended) { effects, deadline in
                 if mayPause { pause = min(pause + 1, 5) }
-                if isOpen { storeOrRetry(until: .patience, &effects) } else { try open(until: deadline, &effects) }
+                guard isOpen else { return try open(until: deadline, &effects) }
+                // A place that can't be tried might need longer for each change.
+                storeOrRetry(until: isTriable ? .patience : deadline, &effects)
             }
         } catch { if hasKept.load(ordering: .relaxed) { retryLater() } }
     }
@@ -176,8 +191,12 @@ extension Source {
 }
 
 extension PreferenceError {
-    /// Whether the place can't store now what it might store later; else the value itself is rejected.
+    /// Whether the place can't store now what it might store later; else the value itself, or one that it depends on, is rejected.
     var isOfPlace: Bool {
-        [.unavailable, .readOnly, .noSpace, .busy, .notPermitted, .unknownFormat].contains(code)
+        let codes: [Code] = [.unavailable, .readOnly, .noSpace, .notPermitted, .unknownFormat, .outcomeUnknown, .notDurable]
+        return isOfOthers || name == nil && codes.contains(code)
     }
+
+    /// Whether others were using the place for too long.
+    var isOfOthers: Bool { code == .busy || code == .conflict }
 }

@@ -1,6 +1,6 @@
 internal import CPreferences
 
-// Places that are asked for single names, as user defaults and the keyring are. Their frameworks may call any code of the program, so they are
+// Places that are asked for single names, as user defaults and iCloud are. Their frameworks may call any code of the program, so they are
 // read without the turn.
 
 extension Source {
@@ -36,27 +36,29 @@ extension Source {
     func read(_ names: [String], for cause: ReadCause, until deadline: PreferenceDeadline) throws {
         guard let own else { return }
         if isForeign { throw misuse }
-        var (asked, tries) = (names, 0)
+        var (asked, isRead) = (names, false)
         do {
-            while true {
+            for round in 0..<8 {
                 let read = KeyedRead()
                 publishing.withLock { reads.append(read) }
                 defer { publishing.withLock { reads.removeAll { $0 === read } } }
                 var values = asked.isEmpty ? [] : try own.values(for: asked)
-                if cause == .change, tries == 0 { values += try own.values(for: nil) }
+                if cause == .change, round == 0 { values += try own.values(for: nil) }
                 if values.isEmpty { return }
                 // Until they are shown, they must not get lost.
-                asked = values.map(\.name)
+                (asked, isRead) = (values.map(\.name), true)
                 asked = try show(values, read, cause, until: deadline)
                 if asked.isEmpty { return }
-                tries += 1
-                if tries == 8 { throw busy }
             }
         } catch {
             publishing.withLock { unread += asked }
-            process.pool.run(after: 10_000_000) { [weak self] in self?.lookLater() }
-            if tries < 8 { throw error }
+            // What can't be read waits for the next event: to ask again might be a question to a person.
+            if isRead { repeatLook() }
+            throw error
         }
+        // Others keep changing them, and each change has shown what was newest.
+        publishing.withLock { unread += asked }
+        process.pool.run(after: 10_000_000) { [weak self] in self?.lookLater() }
     }
 
     /// Shows what a read has returned, and returns the names that were changed meanwhile.
@@ -106,15 +108,6 @@ extension Source {
 
     // MARK: Changes that the backend notices
 
-    /// Shows at once what the backend has noted, if that needs no long wait; in a body of this thread, after it.
-    func lookHere(until deadline: PreferenceDeadline) {
-        if turn.isMine { return lookLater() }
-        do { try isKeyed ? readChanged(until: deadline) : look(until: deadline) } catch {
-            // What a keyed backend has noted is asked for later in any case.
-            if !isKeyed { lookLater() }
-        }
-    }
-
     /// Has each name asked for again when it is next used, as any might have changed; returns whether there are any.
     func outdate() -> Bool {
         publishing.withLock {
@@ -130,13 +123,11 @@ extension Source {
     }
 
     /// Asks for the names of those that have observers, or might have: the others are asked for when they are used.
-    func readOutdated() {
+    func readOutdated(until deadline: PreferenceDeadline) throws {
         let names = publishing.withLock {
             exchange(&outdated, with: []).filter { $0.knowledge == .outdated && isObserved($0) }.map(\.name)
         }
-        guard !names.isEmpty else { return }
-        // What can't be read is asked for later.
-        do { try read(names, for: .observers, until: timeout) } catch {}
+        if !names.isEmpty { try read(names, for: .observers, until: deadline) }
     }
 
     private func isObserved(_ entry: Entry) -> Bool {

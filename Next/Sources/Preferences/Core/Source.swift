@@ -18,10 +18,16 @@ package final class Source: @unchecked Sendable {  // `turn` or the publish lock
     let tasks = TaskQueue()
     /// The time of a call, which begins when it first waits.
     package let timeout: PreferenceDeadline
+    /// The time of a call that nobody waits for.
+    let unattended: PreferenceDeadline
     // Asked once: a call of a protocol's witness costs 30 instructions.
     let mayWait: Bool
     package let isKeyed: Bool
     let storesEqualValues: Bool
+    /// Whether a call can be tried without waiting, by a deadline of now.
+    let isTriable: Bool
+    /// Whether a read must look for external changes before it, if what was read last is too old.
+    let goesStale: Bool
     /// The handler of the store that was created over the source.
     let issues = IssueReporter()
 
@@ -56,22 +62,32 @@ package final class Source: @unchecked Sendable {  // `turn` or the publish lock
     private let phase = Atomic<UInt8>(Phase.closed.rawValue)
     /// Whether a look for external changes is due.
     let isLookQueued = Atomic<Bool>(false)
+    /// Whether a look that failed is going to be repeated.
+    let isLookRepeated = Atomic<Bool>(false)
+    /// Whether a sync is due.
+    let isSyncQueued = Atomic<Bool>(false)
 
     // Guarded by the turn.
     var pause: Int64 = 0
     var isTidying = false
+    /// The nanoseconds from which a body is reported.
+    var longBody: Int64 = 1_000_000_000
     private var problems: [String] = []
 
     package init(_ backend: any Backend) {
         (self.backend, own, timeout) = (backend, backend, .period(backend.timeout))
-        (mayWait, isKeyed, storesEqualValues) = (backend.mayWait, backend.isKeyed, backend.storesEqualValues)
+        unattended = .period(backend.unattendedTimeout)
+        (mayWait, isKeyed, goesStale) = (backend.mayWait, backend.isKeyed, backend.isStale != nil)
+        storesEqualValues = backend.storesEqualValues
+        isTriable = !mayWait || backend.saysWhenItWaits
         if !mayWait { phase.store(Phase.open.rawValue, ordering: .relaxed) }
     }
 
     /// Creates a source over a backend of a program.
     init(custom backend: any PreferenceBackend) {
         (self.backend, own, timeout) = (backend, nil, .period(backend.timeout))
-        (mayWait, isKeyed, storesEqualValues) = (true, false, false)
+        (unattended, mayWait, isKeyed, goesStale, storesEqualValues) = (timeout, true, false, false, false)
+        isTriable = backend.saysWhenItWaits
     }
 
     /// Creates a source in memory.
@@ -122,7 +138,7 @@ package final class Source: @unchecked Sendable {  // `turn` or the publish lock
 
     var isOpen: Bool { phase.load(ordering: .acquiring) == Phase.open.rawValue }
     var isClosed: Bool { phase.load(ordering: .acquiring) == Phase.closed.rawValue }
-    var openingError: PreferenceError? { isOpen ? nil : publishing.withLock { failure } }
+    package var openingError: PreferenceError? { isOpen ? nil : publishing.withLock { failure } }
 
     /// Runs `body` in a turn, then delivers what it has published, unless the thread has another turn: then at the end of that one.
     func inTurn<Result>(
@@ -178,12 +194,15 @@ package final class Source: @unchecked Sendable {  // `turn` or the publish lock
         try inTurn(until: deadline) { effects, deadline in try open(until: deadline, &effects) }
     }
 
-    func open(until deadline: PreferenceDeadline, _ effects: inout Effects) throws {
+    /// - Parameter isTrial: Whether the deadline is that of a property set, so that a longer one might do.
+    func open(until deadline: PreferenceDeadline, isTrial: Bool = false, _ effects: inout Effects) throws {
         guard !isOpen else { return }
         if deadline.isNow { throw PreferenceDeadline.WouldWait() }
         process.pool.start()
         let values: [StoredChange]
-        do throws(PreferenceError) { values = try backend.load(host: host) } catch {
+        do { values = try backend.load(host: host, until: begun(deadline)) } catch {
+            let error = PreferenceError(.unavailable, from: error)
+            if isTrial, error.isOfOthers { throw error }
             phase.store(Phase.failed.rawValue, ordering: .releasing)
             if note(error) { effects.report(error) }
             throw error.ofOpening
@@ -193,7 +212,13 @@ package final class Source: @unchecked Sendable {  // `turn` or the publish lock
         _ = note(nil)
         phase.store(Phase.open.rawValue, ordering: .releasing)
         noteProblems(&effects)
-        if hasKept.load(ordering: .relaxed) { storeOrRetry(until: deadline, &effects) }
+        if hasKept.load(ordering: .relaxed) { storeOrRetry(until: .now, &effects) }
+    }
+
+    /// The deadline of a call of the backend: only the library's own begin a period themselves.
+    func begun(_ deadline: PreferenceDeadline) -> PreferenceDeadline {
+        var deadline = deadline
+        return own == nil ? deadline.start() : deadline
     }
 
     /// Notes why the place can't be used; returns whether that is new.
@@ -218,9 +243,14 @@ package final class Source: @unchecked Sendable {  // `turn` or the publish lock
     typealias Decision = (changes: [StoredChange], announced: UInt64)
 
     /// Changes the stored values by what `body` returns, which runs in the turn, and for a file under its lock; it may throw any error.
-    func change(until deadline: PreferenceDeadline, _ body: (inout Effects) throws -> Decision) throws {
+    func change(
+        until deadline: PreferenceDeadline,
+        isTrial: Bool = false,
+        _ body: (inout Effects) throws -> Decision
+    ) throws {
         try inTurn(until: deadline) { effects, deadline in
-            if !isOpen { try open(until: deadline, &effects) }
+            var deadline = deadline
+            if !isOpen { try open(until: deadline.start(), isTrial: isTrial, &effects) }
             try store(until: deadline, &effects, body)
         }
     }
@@ -232,9 +262,7 @@ package final class Source: @unchecked Sendable {  // `turn` or the publish lock
         _ body: (inout Effects) throws -> Decision
     ) throws {
         var (stored, announced, limit): ([StoredChange], UInt64, Int) = ([], 0, 0)
-        // Only the library's own begin the period themselves.
-        var deadline = deadline
-        try backend.change(until: own == nil ? deadline.start() : deadline) { update in
+        try backend.change(until: begun(deadline)) { update in
             publish(update, &effects)
             limit = hasKept.load(ordering: .relaxed) ? publishing.withLock { keptNumber } : 0
             (stored, announced) = try body(&effects)

@@ -10,11 +10,12 @@ enum NamesInUse {
 }
 
 extension StoreCore {
-    /// Prepares, and asks keyed sources for what a read needs.
-    func prepare(_ names: NamesInUse) {
-        prepare()
+    /// Prepares, and asks keyed sources for what a read needs; reports what of that is locked.
+    func prepare(_ names: NamesInUse, until deadline: PreferenceDeadline? = nil) {
+        prepare(until: deadline)
+        if goesStale { reportLocked(names) }
         guard hasKeyed else { return }
-        do { try ask(for: names) } catch { report(PreferenceError(.unavailable, from: error)) }
+        do { try ask(for: names, until: deadline) } catch { report(PreferenceError(.unavailable, from: error)) }
     }
 
     /// Asks keyed sources for names that they weren't asked for yet, or that might have changed since.

@@ -14,6 +14,8 @@ package final class StoreCore: @unchecked Sendable {  // all but the constants i
     let hasManaged: Bool
     /// Whether a source is asked for single names.
     let hasKeyed: Bool
+    /// Whether a source must be looked at before a read, so that nothing is cached.
+    let goesStale: Bool
     package let issues: IssueReporter
     /// The prefix of a scope's names in the store whose issue handler it uses.
     package let scope: String
@@ -65,11 +67,12 @@ package final class StoreCore: @unchecked Sendable {  // all but the constants i
         isPlain = layers.count == 1 && layers[0].prefix.isEmpty && layers[0].spelling == nil
         hasManaged = layers.contains(where: \.isManaged)
         hasKeyed = layers.contains(where: \.source.isKeyed)
+        goesStale = layers.contains(where: \.source.goesStale)
         for (index, layer) in layers.enumerated() where layer.source.issues !== issues {
             // A source may be several layers.
             if !layers[..<index].contains(where: { $0.source === layer.source }) { layer.source.add(issues) }
         }
-        if layers.allSatisfy(\.source.isOpen) { isPrepared.store(true, ordering: .relaxed) }
+        if !goesStale, layers.allSatisfy(\.source.isOpen) { isPrepared.store(true, ordering: .relaxed) }
     }
 
     /// The layer that a set changes.
@@ -78,8 +81,11 @@ package final class StoreCore: @unchecked Sendable {  // all but the constants i
     /// The index of the strongest layer that an update or a transaction reads: otherwise an argument, say, would be stored.
     var readBase: Int { base < layers.count ? base : 0 }
 
-    /// The deadline of a blocking call that begins now.
-    var deadline: PreferenceDeadline { writable?.source.timeout ?? .never }
+    /// The deadline of a blocking call that begins now. If more than the change might wait, its period has begun.
+    var deadline: PreferenceDeadline {
+        guard var deadline = writable?.source.timeout else { return .never }
+        return hasKeyed || !isPrepared.load(ordering: .relaxed) ? deadline.start() : deadline
+    }
 
     // MARK: Issues
 
@@ -138,22 +144,29 @@ package final class StoreCore: @unchecked Sendable {  // all but the constants i
     /// Values that a source is going to have, by its names.
     typealias SourceChanges = (source: Source, values: [String: PropertyListValue?])
 
-    /// Opens the sources that nobody has tried to open, and reports mistakes in declarations; reading doesn't fail.
-    func prepare() {
-        if !isPrepared.load(ordering: .acquiring) { prepareSources() }
+    /// Opens the sources that nobody has tried to open, looks at those that are stale, and reports mistakes in declarations; reading doesn't
+    /// fail.
+    ///
+    /// - Parameter deadline: That of the call; without one, each source has its own, from now on.
+    func prepare(until deadline: PreferenceDeadline? = nil) {
+        if !isPrepared.load(ordering: .acquiring) { prepareSources(deadline) }
     }
 
     @inline(never)
-    private func prepareSources() {
-        for layer in layers where layer.source.isClosed {
-            do { try layer.source.open(until: layer.source.timeout) } catch {
+    private func prepareSources(_ deadline: PreferenceDeadline?) {
+        let closed = layers.filter(\.source.isClosed)
+        var deadlines = closed.map { deadline ?? $0.source.timeout }
+        for index in deadlines.indices { _ = deadlines[index].start() }
+        for (layer, deadline) in zip(closed, deadlines) {
+            do { try layer.source.open(until: deadline) } catch {
                 // The source has reported it, but for a child of `fork`.
                 if let error = error as? PreferenceError, error.code == .misuse { report(error) }
             }
         }
-        let isOpen = layers.allSatisfy(\.source.isOpen)
+        if goesStale { for layer in layers { layer.source.lookIfStale() } }
+        let isPrepared = !goesStale && layers.allSatisfy(\.source.isOpen)
         let misuses = publishing.withLock {
-            isPrepared.store(isOpen, ordering: .releasing)
+            self.isPrepared.store(isPrepared, ordering: .releasing)
             return exchange(&self.misuses, with: [])
         }
         for misuse in misuses { reportOnce(misuse) }
@@ -224,7 +237,8 @@ package final class StoreCore: @unchecked Sendable {  // all but the constants i
         let isCurrent = publishing.withLock {
             guard cell.ticket == ticket else { return isFirst }
             if !isFirst { node.usesWeaker = true }
-            if !(isShared && IsolationScope.areOpen), !hasKeyed || node.isKnown { replaced = cell.fill(value) }
+            let isCacheable = !goesStale && (!hasKeyed || node.isKnown)
+            if isCacheable, !(isShared && IsolationScope.areOpen) { replaced = cell.fill(value) }
             return true
         }
         withExtendedLifetime(replaced) {}
@@ -237,7 +251,7 @@ package final class StoreCore: @unchecked Sendable {  // all but the constants i
     // MARK: Changing
 
     /// Checks that sets can go to the layer `base`.
-    private func checkTarget() throws(PreferenceError) {
+    private func checkTarget(_ deadline: PreferenceDeadline? = nil) throws(PreferenceError) {
         guard base < layers.count else { throw readOnlyError }
         guard preferences_state().pointee.depth <= Self.depthLimit else {
             throw PreferenceError(
@@ -246,7 +260,7 @@ package final class StoreCore: @unchecked Sendable {  // all but the constants i
             )
         }
         // One that isn't open yet is opened with the deadline of the change.
-        if !isPrepared.load(ordering: .acquiring), layers.count > 1 || layers[0].source.isOpen { prepareSources() }
+        if layers.count > 1 || layers[0].source.isOpen { prepare(until: deadline) }
     }
 
     var readOnlyError: PreferenceError {
@@ -272,10 +286,15 @@ package final class StoreCore: @unchecked Sendable {  // all but the constants i
 
     /// Checks that changes can be made, and notifies the observers that come before it, once, however often it is then tried; returns the
     /// number of the last one.
-    private func announce(_ changes: [StoredChange]) throws(PreferenceError) -> UInt64 {
-        try checkTarget()
+    private func announce(
+        _ changes: [StoredChange],
+        until deadline: PreferenceDeadline? = nil
+    ) throws(PreferenceError) -> UInt64 {
+        try checkTarget(deadline)
         let isObserved = Self.willSetCount.load(ordering: .relaxed) > 0
-        if hasKeyed, hasManaged || isObserved { for change in changes { prepare(.name(change.name)) } }
+        if hasKeyed, hasManaged || isObserved {
+            for change in changes { prepare(.name(change.name), until: deadline) }
+        }
         if hasManaged { try checkManaged(changes) }
         return isObserved ? notifyEarly(changes) : 0
     }
@@ -305,7 +324,8 @@ package final class StoreCore: @unchecked Sendable {  // all but the constants i
 
     /// Changes the writable layer.
     func write(_ changes: [StoredChange]) throws {
-        let announced = try announce(changes)
+        let deadline = deadline
+        let announced = try announce(changes, until: deadline)
         let changes = keyed(changes)
         try layers[base].source.change(until: deadline) { _ in (changes, announced) }
     }
@@ -316,7 +336,7 @@ package final class StoreCore: @unchecked Sendable {  // all but the constants i
         var timeout = source.timeout
         let deadline = timeout.start()
         if layers.count > 1 || hasKeyed { try await prepare(source, until: deadline, isQueued: false) }
-        let announced = try announce(changes)
+        let announced = try announce(changes, until: deadline)
         let changes = keyed(changes)
         try await source.perform(until: deadline) { deadline in
             try source.change(until: deadline) { _ in (changes, announced) }
@@ -329,7 +349,7 @@ package final class StoreCore: @unchecked Sendable {  // all but the constants i
         if isPrepared.load(ordering: .acquiring), !hasKeyed || source.backend.saysWhenItWaits { return }
         try await source.perform(until: deadline, isQueued: isQueued) { [self] in
             if $0.isNow { throw PreferenceDeadline.WouldWait() }
-            prepare(.all)
+            prepare(.all, until: $0)
         }
     }
 
@@ -341,9 +361,8 @@ package final class StoreCore: @unchecked Sendable {  // all but the constants i
         reading names: NamesInUse = .all,
         _ body: (inout Effects) throws -> [StoredChange]
     ) throws {
-        try checkTarget()
-        var deadline = deadline
-        if hasKeyed { try askBeforeChange(for: names, until: deadline.start()) }
+        try checkTarget(deadline)
+        if hasKeyed { try askBeforeChange(for: names, until: deadline) }
         try layers[base].source.change(until: deadline) { effects in
             let made = try body(&effects)
             if hasManaged { try checkManaged(made) }

@@ -155,12 +155,15 @@ extension Preference {
 
     private func readStrictly() throws(PreferenceError) -> Value? {
         let declaration = declaration.resolved
+        let core = declaration.store.core
+        let failures = core.failures()
         let candidates = declaration.registered()
         var outcome = ReadOutcome()
         let value = declaration.read(candidates, &outcome)
-        // Another value may stand in a stronger layer that can't be read.
-        for layer in declaration.store.core.layers.prefix(outcome.used(in: candidates)?.layer ?? .max) {
-            if let error = layer.source.openingError { throw error.named(name) }
+        // Another value might stand where nothing can be read.
+        let used = outcome.used(in: candidates)
+        if let failures, let error = core.failure(of: declaration.node, before: used, failures) {
+            throw error.named(name)
         }
         if let failure = outcome.failure { throw failure }
         return value

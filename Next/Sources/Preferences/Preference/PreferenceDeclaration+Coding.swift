@@ -291,7 +291,7 @@ extension PreferenceDeclaration {
 
     /// Returns the value of a text; `true`, for a Boolean, of another word behind its option.
     @inline(never)
-    func decode(text: String, isWord: Bool = false) throws(PreferenceError) -> Value? {
+    package func decode(text: String, isWord: Bool = false) throws(PreferenceError) -> Value? {
         var parts: [EvolvingProblem] = []  // stays empty: of a text, only members that it lacks are replaced
         // Before the codings, which read JSON, too, but give null and keys with a `$` another meaning.
         if let value = JSONLine.compound(in: text) {

@@ -48,7 +48,10 @@ extension PreferenceGroup {
     /// for itself. An error is reported to the store's issue handler; nothing of that store is changed then. So it is if a secret of
     /// the group is locked.
     public func reset() {
-        let set = preferences.filter { $0.isSet && !$0.isManaged }
+        let set = preferences.filter { preference in
+            let isStored = preference.isSet || preference.store.resolved.core.isLocked(preference.name)
+            return isStored && !preference.isManaged
+        }
         for member in set where member.isMember { member.reset() }
         let whole = Dictionary(grouping: set.filter { !$0.isMember }) { ObjectIdentifier($0.store) }
         for preferences in whole.values {

@@ -19,10 +19,18 @@ extension PreferenceStore {
     ///   was open keeps its values; reads give defaults for another one until a later call succeeds.
     public func load() throws(PreferenceError) {
         var failure: (any Error)?
-        for layer in resolved.core.layers where layer.source.mayWait {
-            do { try layer.source.lookWhole(until: layer.source.timeout) } catch { failure = failure ?? error }
+        for (source, deadline) in waitingSources {
+            do { try source.lookWhole(until: deadline) } catch { failure = failure ?? error }
         }
         if let failure { throw PreferenceError(.unavailable, from: failure) }
+    }
+
+    /// The sources that may wait, with their deadlines, which all begin now.
+    private var waitingSources: [(Source, PreferenceDeadline)] {
+        resolved.core.layers.map(\.source).filter(\.mayWait).map { source in
+            var timeout = source.timeout
+            return (source, timeout.start())
+        }
     }
 
     /// Opens the store or catches up, as the blocking form does; the task is suspended while backends with a timeout are called, all of them
@@ -33,13 +41,24 @@ extension PreferenceStore {
     /// - Throws: The errors of the blocking form, and `unavailable` if a backend was not called in time or the task was cancelled
     ///   before.
     public nonisolated(nonsending) func load() async throws(PreferenceError) {
-        var failure: PreferenceError?
-        for layer in resolved.core.layers where layer.source.mayWait {
-            do throws(PreferenceError) { try await Self.perform(layer.source) { try layer.source.lookWhole(until: $0) } } catch {
-                failure = failure ?? error
+        let sources = waitingSources
+        if sources.count == 1 { return try await Self.look(sources[0]) }
+        let failures = await withTaskGroup(of: (Int, PreferenceError)?.self) { group in
+            for (index, source) in sources.enumerated() {
+                group.addTask {
+                    do throws(PreferenceError) { try await Self.look(source) } catch { return (index, error) }
+                    return nil
+                }
             }
+            return await group.reduce(into: []) { $0 += $1.map { [$0] } ?? [] }
         }
-        if let failure { throw failure }
+        if let first = failures.min(by: { $0.0 < $1.0 }) { throw first.1 }
+    }
+
+    private nonisolated(nonsending) static func look(
+        _ source: (Source, deadline: PreferenceDeadline)
+    ) async throws(PreferenceError) {
+        try await perform(source.0, until: source.deadline) { try source.0.lookWhole(until: $0) }
     }
 
     /// Blocks until everything set so far survives a loss of power.
@@ -62,7 +81,8 @@ extension PreferenceStore {
     /// - Throws: `notDurable` if that fails; the values that were set can still be read.
     public nonisolated(nonsending) func flush() async throws(PreferenceError) {
         guard let source = resolved.core.writable?.source else { return }
-        try await Self.perform(source) { deadline in
+        var timeout = source.timeout
+        try await Self.perform(source, until: timeout.start()) { deadline in
             if deadline.isNow { throw PreferenceDeadline.WouldWait() }
             try source.flush(until: deadline)
         }
@@ -70,10 +90,9 @@ extension PreferenceStore {
 
     private nonisolated(nonsending) static func perform(
         _ source: Source,
+        until deadline: PreferenceDeadline,
         _ body: @escaping @Sendable (PreferenceDeadline) throws -> Void
     ) async throws(PreferenceError) {
-        var timeout = source.timeout
-        let deadline = timeout.start()
         do { try await source.perform(until: deadline, body) } catch {
             throw PreferenceError(.unavailable, from: error)
         }

@@ -80,13 +80,14 @@ extension PreferenceStore {
             }
         }
         let error = core.set {
-            let own = layer.source.publishing.withLock {
+            let all = layer.source.publishing.withLock {
                 var keys: [String] = []
                 // A keyed place may hide a value below an equal one of another place.
                 layer.source.table.forEach { if $0.value != nil || $0.isKnown { keys.append($0.name) } }
                 return keys
             }
-            let names = own.compactMap(layer.name).filter { !PreferenceStore.recordNames.contains($0) }
+            let names = (all + core.locked.keys).compactMap(layer.name)
+                .filter { !PreferenceStore.recordNames.contains($0) }
             return names.map { StoredChange($0, nil) }
         }
         if let error { core.report(error) }

@@ -72,27 +72,6 @@ public final class PreferenceStore: Sendable {
         )
     }
 
-    /// Creates a store over a backend.
-    ///
-    /// - Parameters:
-    ///   - backend: The place of the values, which no other store uses.
-    ///   - name: The name of the layer in `Preference.source`.
-    ///   - isReadOnly: Whether the store can't be written.
-    ///   - isManaged: Whether the values can't be overridden; implies `isReadOnly`.
-    ///   - isSecret: Whether all values are secrets.
-    public convenience init(
-        backend: any PreferenceBackend,
-        name: String? = nil,
-        isReadOnly: Bool = false,
-        isManaged: Bool = false,
-        isSecret: Bool = false
-    ) {
-        var layer = Layer(source: Source(custom: backend))
-        layer.name = name ?? (isManaged ? "managed" : isReadOnly ? "read-only" : "store")
-        (layer.isReadOnly, layer.isManaged) = (isReadOnly || isManaged, isManaged)
-        self.init(layer, isSecret: isSecret)
-    }
-
     /// Creates a store over the layers of other stores.
     convenience init(layers stores: [PreferenceStore], replacement: StoreReplacement? = nil) {
         self.init(
@@ -136,6 +115,37 @@ public final class PreferenceStore: Sendable {
     }
 
     deinit { core.detach() }
+
+    /// Creates a store over a backend.
+    ///
+    /// Each call creates a store with its own cache, so use a backend for one store only. The backend is loaded at the first
+    /// read or write; if that fails, reads return defaults, the error goes to the issue handler, and each write tries again.
+    ///
+    /// The other parameters are for a layer of `layered(_:)`:
+    ///
+    ///     let remote = PreferenceStore(backend: RemoteBackend(), name: "remote", isReadOnly: true)
+    ///     let preferences = GeneralPreferences(in: .layered([remote, .standard]))
+    ///     print(preferences.$volume.source)  // remote
+    ///
+    /// - Parameters:
+    ///   - backend: The place of the values.
+    ///   - name: The name of a read-only layer in `Preference.source`; by default `managed` or `read-only`.
+    ///   - isReadOnly: Whether writes skip the layer; `change` is then never called.
+    ///   - isManaged: Whether the layer's values can't be overridden, wherever it is listed; the layer is then read-only.
+    ///   - isSecret: Whether every value is a secret, so that descriptions, errors and reports print `<redacted>` for it. The
+    ///     same applies in each layered store that contains this one.
+    public convenience init(
+        backend: any PreferenceBackend,
+        name: String? = nil,
+        isReadOnly: Bool = false,
+        isManaged: Bool = false,
+        isSecret: Bool = false
+    ) {
+        var layer = Layer(source: Source(custom: backend))
+        layer.name = name ?? (isManaged ? "managed" : isReadOnly ? "read-only" : "store")
+        (layer.isReadOnly, layer.isManaged) = (isReadOnly || isManaged, isManaged)
+        self.init(layer, isSecret: isSecret)
+    }
 
     /// Returns the scope of one account, document or window, as `scoped(prefix:)` does, for an identifier of any characters.
     ///

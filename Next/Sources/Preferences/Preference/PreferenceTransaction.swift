@@ -56,7 +56,9 @@ public struct PreferenceTransaction {
     /// Returns the preference's value; throws if the stored one can't be used.
     mutating func read<Value>(_ preference: Preference<Value>) throws(PreferenceError) -> Value {
         let declaration = try own(preference)
-        return try declaration.readStrictly(candidates(declaration.node)) ?? declaration.makeDefault()
+        let found = candidates(declaration.node)
+        if let failure { throw failure }
+        return try declaration.readStrictly(found) ?? declaration.makeDefault()
     }
 
     /// Stores a value with the transaction.
@@ -97,6 +99,7 @@ public struct PreferenceTransaction {
 
     /// Returns the values of some layers that would be listed if the transaction ended here.
     mutating func contents(from base: Int, to end: Int = .max) -> [String: PropertyListValue] {
+        for key in core.locked.keys.sortedByBytes { if let name = core.writable?.name(of: key) { checkUnlocked([name]) } }
         if isRecording { reads.append(.all(core.newestContents(from: core.readBase))) }
         return core.newestContents(from: base, to: end, with: sourceChanges)
     }
@@ -109,6 +112,8 @@ public struct PreferenceTransaction {
 
     /// Returns the values of a preference that would be read if the transaction ended here.
     mutating func candidates(_ node: Node) -> [Candidate] {
+        let core = core
+        checkUnlocked(core.names(of: node))
         let changes = sourceChanges
         let (stored, found) = core.publishing.withLock {
             noteUnknown([node.name] + node.formerNames)
@@ -121,6 +126,7 @@ public struct PreferenceTransaction {
 
     /// Returns the values of a name that would be read if the transaction ended here.
     mutating func candidates(_ name: String) -> [Candidate] {
+        checkUnlocked([name])
         let changes = sourceChanges
         let (stored, found) = core.publishing.withLock {
             noteUnknown([name])
@@ -129,6 +135,11 @@ public struct PreferenceTransaction {
         }
         if isRecording { reads.append(.name(name, stored)) }
         return found
+    }
+
+    /// Fails if the writable layer's value of the first of these names that has one is locked.
+    private mutating func checkUnlocked(_ names: @autoclosure () -> [String]) {
+        do throws(PreferenceError) { try core.checkUnlocked(names(), after: edits) } catch { fail(error) }
     }
 
     /// Notes the names that keyed sources weren't asked for.
@@ -178,19 +189,20 @@ extension StoreCore {
             return result
         }
         var asked: Set<String> = []
+        let deadline = deadline
         while true {
             var result: Result?
             do {
                 try change(until: deadline ?? self.deadline, reading: names) { effects in
                     let start = preferences_now()
                     let (made, changes) = try run(body, asked)
-                    let seconds = (preferences_now() - start) / 1_000_000_000
-                    if seconds > 0 { effects.report(Self.longBody(seconds)) }
+                    let duration = preferences_now() - start
+                    if duration >= layers[base].source.longBody { effects.report(Self.longBody(duration)) }
                     result = made
                     return changes
                 }
             } catch let error as UnknownNames {
-                for name in error.names { try ask(for: .name(name)) }
+                for name in error.names { try ask(for: .name(name), until: deadline) }
                 asked.formUnion(error.names)
                 continue
             }
@@ -214,10 +226,10 @@ extension StoreCore {
     /// The body has read names that keyed sources must be asked for first, without the turn.
     private struct UnknownNames: Error { let names: [String] }
 
-    private static func longBody(_ seconds: Int64) -> PreferenceError {
+    private static func longBody(_ nanoseconds: Int64) -> PreferenceError {
         PreferenceError(
             .misuse,
-            "the body of an update or transaction ran for \(seconds) s, in which nobody else could change the store. Do less in the body"
+            "the body of an update or transaction ran for \(nanoseconds / 1_000_000_000) s, in which nobody else could change the store. Do less in the body"
         )
     }
 
@@ -247,7 +259,7 @@ extension StoreCore {
             let isDone = try await source.perform(until: deadline, isQueued: true) { [self] deadline in
                 if !unknown.isEmpty {
                     if deadline.isNow { throw PreferenceDeadline.WouldWait() }
-                    for name in unknown { try ask(for: .name(name)) }
+                    for name in unknown { try ask(for: .name(name), until: deadline) }
                     return false
                 }
                 do {

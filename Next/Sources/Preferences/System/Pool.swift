@@ -5,8 +5,8 @@ internal import Synchronization
 /// one can't be made costs time, not jobs.
 ///
 /// Not libdispatch's: its timers end the process when no descriptor is left, and so does the first task of a process.
-final class Pool: TaskExecutor, @unchecked Sendable {  // `state` is a lock, `signal` atomic
-    typealias Job = @Sendable () -> Void
+package final class Pool: TaskExecutor, @unchecked Sendable {  // `state` is a lock, `signal` atomic
+    package typealias Job = @Sendable () -> Void
 
     private static let maximum = 16
 
@@ -28,7 +28,7 @@ final class Pool: TaskExecutor, @unchecked Sendable {  // `state` is a lock, `si
     @discardableResult
     func start() -> Bool { state.withLock { $0.threads > 0 } || addThread() }
 
-    func run(_ job: @escaping Job) {
+    package func run(_ job: @escaping Job) {
         let isShort = state.withLock { state in
             state.jobs.append(job)
             return state.idle < state.jobs.count - state.next && state.threads < Self.maximum
@@ -36,6 +36,8 @@ final class Pool: TaskExecutor, @unchecked Sendable {  // `state` is a lock, `si
         wake()
         if isShort { addThread() }
     }
+
+    package func run(after duration: Duration, _ job: @escaping Job) { run(after: duration.nanoseconds, job) }
 
     func run(after nanoseconds: Int64, _ job: @escaping Job) {
         let due = preferences_now() + nanoseconds
@@ -48,7 +50,7 @@ final class Pool: TaskExecutor, @unchecked Sendable {  // `state` is a lock, `si
     }
 
     /// Runs a part of a task on a thread of the pool.
-    func enqueue(_ job: consuming ExecutorJob) {
+    package func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
         run { job.runSynchronously(on: self.asUnownedTaskExecutor()) }
     }
@@ -61,17 +63,27 @@ final class Pool: TaskExecutor, @unchecked Sendable {  // `state` is a lock, `si
     @discardableResult
     private func addThread() -> Bool {
         state.withLock { $0.threads += 1 }
-        let context = Unmanaged.passRetained(self).toOpaque()
+        if Self.startThread({ self.work() }) { return true }
+        state.withLock { $0.threads -= 1 }
+        return false
+    }
+
+    /// Runs a job that blocks for long on a thread of its own; returns false if none can be made.
+    package static func startThread(_ job: @escaping Job) -> Bool {
+        let context = Unmanaged.passRetained(Started(job)).toOpaque()
         let code = preferences_start_thread(
             { context in
-                if let context { Unmanaged<Pool>.fromOpaque(context).takeUnretainedValue().work() }
+                if let context { Unmanaged<Started>.fromOpaque(context).takeRetainedValue().job() }
             },
             context
         )
-        if code == 0 { return true }
-        Unmanaged<Pool>.fromOpaque(context).release()
-        state.withLock { $0.threads -= 1 }
-        return false
+        if code != 0 { Unmanaged<Started>.fromOpaque(context).release() }
+        return code == 0
+    }
+
+    private final class Started {
+        let job: Job
+        init(_ job: @escaping Job) { self.job = job }
     }
 
     private func work() {

@@ -22,7 +22,7 @@ public struct PreferenceDeadline: Sendable {
     static func period(_ duration: Duration) -> PreferenceDeadline { PreferenceDeadline(end: -duration.nanoseconds) }
 
     /// Begins the period, unless it has begun; a call that needn't wait never asks for the time.
-    mutating func start() -> PreferenceDeadline {
+    package mutating func start() -> PreferenceDeadline {
         if end < 0 { end = preferences_now() - end }
         return self
     }

@@ -17,8 +17,8 @@ struct KeepingTests {
         let place = "a place of a test"
         let mayWait = false
 
-        func load(host: PreferenceBackendHost) -> [StoredChange] { [] }
-        func catchUp() -> ExternalChanges { .none }
+        func load(host: PreferenceBackendHost, until deadline: PreferenceDeadline) -> [StoredChange] { [] }
+        func catchUp(until deadline: PreferenceDeadline) -> ExternalChanges { .none }
 
         func change(until deadline: PreferenceDeadline, _ body: (ExternalChanges) throws -> [StoredChange]) throws {
             let changes = try body(.none)

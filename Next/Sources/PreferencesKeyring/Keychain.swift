@@ -1,0 +1,1 @@
+../../../Sources/PreferencesKeyring/Keychain.swift

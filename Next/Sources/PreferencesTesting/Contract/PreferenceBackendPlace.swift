@@ -1,0 +1,1 @@
+../../../../Sources/PreferencesTesting/Contract/PreferenceBackendPlace.swift

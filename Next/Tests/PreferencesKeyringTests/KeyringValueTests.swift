@@ -1,0 +1,1 @@
+../../../Tests/Products/PreferencesKeyringTests/KeyringValueTests.swift

@@ -1,0 +1,1 @@
+../../../Tests/PreferencesTestingTests/SameTests.swift
