@@ -18,7 +18,11 @@ let package = Package(
         .target(name: "CPreferences"),
         .target(name: "Preferences", dependencies: ["CPreferences"], swiftSettings: settings),
         .target(name: "PreferencesSchema", dependencies: ["Preferences"], swiftSettings: settings),
-        .target(name: "PreferencesEditing", dependencies: ["Preferences", "PreferencesSchema"], swiftSettings: settings),
+        .target(
+            name: "PreferencesEditing",
+            dependencies: ["Preferences", "PreferencesSchema"],
+            swiftSettings: settings
+        ),
         .target(name: "PreferencesValidation", dependencies: ["Preferences"], swiftSettings: settings),
         .target(name: "PreferencesTesting", dependencies: ["CPreferences", "Preferences"], swiftSettings: settings),
         .target(name: "PreferencesKeyring", dependencies: ["Preferences"], swiftSettings: settings),
@@ -29,8 +33,32 @@ let package = Package(
             name: "PreferencesTests",
             dependencies: [
                 "Preferences", "PreferencesSchema", "PreferencesEditing", "PreferencesValidation", "PreferencesTesting",
-                "DurableFile", "FileTestSupport", "TestSupport",
+                "DurableFile", "FileTestSupport", "TestSupport", "KillWriter", "PlaceProbe", "IsolationProbe", "ForkProbe",
             ],
+            swiftSettings: settings
+        ),
+        .executableTarget(
+            name: "KillWriter",
+            dependencies: ["Preferences"],
+            path: "Tests/KillWriter",
+            swiftSettings: settings
+        ),
+        .executableTarget(
+            name: "PlaceProbe",
+            dependencies: ["Preferences"],
+            path: "Tests/PlaceProbe",
+            swiftSettings: settings
+        ),
+        .executableTarget(
+            name: "ForkProbe",
+            dependencies: ["Preferences"],
+            path: "Tests/ForkProbe",
+            swiftSettings: settings
+        ),
+        .executableTarget(
+            name: "IsolationProbe",
+            dependencies: ["Preferences"],
+            path: "Tests/IsolationProbe",
             swiftSettings: settings
         ),
         .testTarget(
@@ -40,10 +68,16 @@ let package = Package(
         ),
         .testTarget(
             name: "PreferencesKeyringTests",
-            dependencies: ["PreferencesKeyring", "Preferences", "DurableFile", "TestSupport"],
+            dependencies: [
+                "PreferencesKeyring", "PreferencesEditing", "PreferencesTesting", "Preferences", "DurableFile", "TestSupport",
+            ],
             swiftSettings: settings
         ),
-        .executableTarget(name: "laws", dependencies: ["Preferences", "FileTestSupport"], swiftSettings: settings),
+        .executableTarget(
+            name: "laws",
+            dependencies: ["Preferences", "PreferencesTesting", "FileTestSupport"],
+            swiftSettings: settings
+        ),
     ],
     swiftLanguageModes: [.v6]
 )

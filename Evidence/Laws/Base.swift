@@ -1,6 +1,12 @@
 import Preferences
 import PreferencesTesting
 
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
 /// A store with values of its own, in memory, whose next change can be made to fail.
 struct Base {
     let store: PreferenceStore
@@ -15,6 +21,12 @@ struct Base {
     }
 
     var canFail: Bool { backend != nil }
+
+    /// Whether a value that was kept is merged into the one that is found later.
+    static let mergesKept = true
+
+    /// Returns a store over a file.
+    static func makeFileStore(at path: String) throws -> PreferenceStore { try .file(at: URL(filePath: path)) }
 
     /// Lets the next change fail, or none.
     func setFails(_ fails: Bool) {

@@ -85,7 +85,7 @@ enum ClosedStores {
             }
             for name in text == nil ? names : subject.formerNames { try require(contents[name], equals: nil, context) }
             // A value with members is merged into the stored one, unless that was removed before.
-            let isMerged = subject.name == "c" && !wasReset.contains("c")
+            let isMerged = Base.mergesKept && subject.name == "c" && !wasReset.contains("c")
             if let text, !isMerged { try require(new, equals: text, context) }
             if isMerged, text != nil, let extra = stack.stored["c"]?[member: "extra"] {
                 try require(contents["c"]?[member: "extra"], equals: extra, context)

@@ -1,12 +1,6 @@
 import FileTestSupport
 import Preferences
 
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
-
 /// The law that a program changes nothing that it hasn't set, over sets of programs of two versions.
 enum Evolution {
     /// The codings of a value, and the one that reads the members of its stored form.
@@ -20,12 +14,12 @@ enum Evolution {
 
     static func check(_ seed: UInt64) throws {
         let folder = try TemporaryFolder()
-        let file = URL(filePath: folder.path("preferences.jsonl"))
+        let file = folder.path("preferences.jsonl")
         let store: PreferenceStore =
             switch seed % 3 {
             case 0: .inMemory()
-            case 1: try .file(at: file)
-            default: .layered([try .file(at: file), .inMemory()])
+            case 1: try Base.makeFileStore(at: file)
+            default: .layered([try Base.makeFileStore(at: file), .inMemory()])
             }
         // Each program reports the cases that it doesn't know.
         store.issueHandler = { _ in }

@@ -145,7 +145,7 @@ extension AnyPreference {
 
     /// Returns the stored form of the value that is read now; `nil` for none.
     func currentForm() throws(PreferenceError) -> PropertyListValue? {
-        try storedForm(in: store.resolved.snapshot(of: Set([name] + formerNames)))
+        try storedForm(in: store.resolved.snapshot(of: [name]))
     }
 }
 

@@ -1,7 +1,14 @@
 #if ArgumentParser
 internal import ArgumentParser
-internal import DurableFile
 internal import Preferences
+
+#if canImport(Glibc)
+internal import Glibc
+#elseif canImport(Musl)
+internal import Musl
+#else
+internal import Darwin
+#endif
 
 /// The reason why a command of settings ends early, and its exit code.
 struct CommandFailure: Error {
@@ -59,20 +66,25 @@ enum CommandInput {
             }
             return String(cString: typed)
         }
-        var bytes: [UInt8] = []
-        var buffer = [UInt8](repeating: 0, count: 65_536)
-        while true {
-            let count = read(0, &buffer, buffer.count)
-            if count < 0, errno == EINTR { continue }
-            guard count >= 0 else { throw CommandFailure(.failed, "standard input can't be read") }
-            if count == 0 { break }
-            bytes += buffer.prefix(count)
-        }
+        guard var bytes = contents(of: 0) else { throw CommandFailure(.failed, "standard input can't be read") }
         if bytes.last == UInt8(ascii: "\n") { bytes.removeLast() }
         guard let text = String(validating: bytes, as: UTF8.self) else {
             throw CommandFailure(.usage, "standard input isn't UTF-8 text; nothing was changed")
         }
         return text
+    }
+
+    /// Returns the rest of a file; `nil` if it can't be read, then `errno` has the reason.
+    static func contents(of descriptor: Int32) -> [UInt8]? {
+        var bytes: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 65_536)
+        while true {
+            let count = read(descriptor, &buffer, buffer.count)
+            if count < 0, errno == EINTR { continue }
+            if count < 0 { return nil }
+            if count == 0 { return bytes }
+            bytes += buffer.prefix(count)
+        }
     }
 
     /// Returns the value of an environment variable; `nil` if it is missing or empty.
@@ -91,7 +103,7 @@ enum CommandInput {
     static func warn(_ text: String) { _ = put(text, on: 2) }
 
     /// Writes a line; returns whether that was possible, else `errno` has the reason.
-    private static func put(_ text: String, on descriptor: Int32) -> Bool {
+    static func put(_ text: String, on descriptor: Int32) -> Bool {
         var rest = Array((text + "\n").utf8)[...]
         while !rest.isEmpty {
             let count = rest.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }

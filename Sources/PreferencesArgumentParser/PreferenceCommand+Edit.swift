@@ -1,7 +1,14 @@
 #if ArgumentParser
 internal import ArgumentParser
-internal import DurableFile
 internal import Preferences
+
+#if canImport(Glibc)
+internal import Glibc
+#elseif canImport(Musl)
+internal import Musl
+#else
+internal import Darwin
+#endif
 
 extension PreferenceCommand {
     struct Edit: ParsableCommand {
@@ -99,7 +106,7 @@ extension PropertyListValue {
         let lines = try names.compactMap { name in
             try values[name].map { "  \(try PropertyListValue.string(name).json()): \(try $0.json())" }
         }
-        return lines.isEmpty ? "{\n}\n" : "{\n\(lines.joined(separator: ",\n"))\n}\n"
+        return lines.isEmpty ? "{\n}" : "{\n\(lines.joined(separator: ",\n"))\n}"
     }
 }
 
@@ -116,8 +123,10 @@ private struct TextDraft {
         }
         folder = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
         path = folder + "/settings.json"
-        do { try WholeFile(path: path).update { _ in Array(text.utf8) } } catch {
-            throw CommandFailure(.failed, "\(path) can't be written: \(error)")
+        let file = open(path, O_WRONLY | O_CREAT | O_EXCL, 0o600)
+        defer { close(file) }
+        guard file >= 0, CommandInput.put(text, on: file) else {
+            throw CommandFailure(.failed, "\(path) can't be written: \(String(cString: strerror(errno)))")
         }
     }
 
@@ -132,16 +141,17 @@ private struct TextDraft {
     }
 
     func contents() throws -> [String: PropertyListValue] {
-        do {
-            guard let bytes = try WholeFile(path: path).bytes(trustingOwners: true), !bytes.allSatisfy({ $0 <= 32 })
-            else {
-                throw CommandFailure(.usage, "the text is empty; write {} to remove every value")
-            }
-            return try JSONLine.changes(in: bytes).compactMapValues { $0 }
-        } catch let error as PreferenceError {
+        let file = open(path, O_RDONLY)
+        defer { if file >= 0 { close(file) } }
+        let bytes = file < 0 && errno == ENOENT ? [] : CommandInput.contents(of: file)
+        guard let bytes else {
+            throw CommandFailure(.failed, "the text can't be read: \(String(cString: strerror(errno)))")
+        }
+        if bytes.allSatisfy({ $0 <= 32 }) {
+            throw CommandFailure(.usage, "the text is empty; write {} to remove every value")
+        }
+        do throws(PreferenceError) { return try JSONLine.changes(in: bytes).compactMapValues { $0 } } catch {
             throw CommandFailure(.usage, "the text isn't a JSON object of names and values: \(error.message)")
-        } catch let error as LogError {
-            throw CommandFailure(.failed, "the text can't be read: \(error)")
         }
     }
 

@@ -1,5 +1,11 @@
 #if ArgumentParser
-internal import DurableFile
+#if canImport(Glibc)
+internal import Glibc
+#elseif canImport(Musl)
+internal import Musl
+#else
+internal import Darwin
+#endif
 
 #if os(macOS)
 /// Runs a command by the shell, and returns its status; see system(3), which Swift doesn't have there.

@@ -146,7 +146,7 @@ struct ProgramTests {
         environment: [String: String] = [:],
         complaints expected: String = ""
     ) throws -> String {
-        let process = Process()
+        let process = Foundation.Process()
         process.executableURL = URL(filePath: BuiltProgram.path("IsolationProbe"))
         process.arguments = [command] + arguments
         process.environment = ["HOME": home.path].merging(environment) { $1 }

@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "CPreferences.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <limits.h>
 #include <pthread.h>
@@ -8,7 +9,6 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -129,30 +129,6 @@ void preferences_handle_forks(void (*before)(void), void (*after)(void)) {
 
 void preferences_handle_exit(void (*body)(void)) { atexit(body); }
 
-// MARK: Files
-
-int preferences_get_status(int descriptor, const char *path, bool follows_links, struct preferences_status *status) {
-    struct stat result;
-    int code = path == NULL ? fstat(descriptor, &result) : follows_links ? stat(path, &result) : lstat(path, &result);
-    if (code != 0) return code;
-#if defined(__APPLE__)
-    struct timespec modified = result.st_mtimespec;
-#else
-    struct timespec modified = result.st_mtim;
-#endif
-    *status = (struct preferences_status){
-        .device = (uint64_t)result.st_dev,
-        .inode = result.st_ino,
-        .links = result.st_nlink,
-        .size = result.st_size,
-        .modified = (int64_t)modified.tv_sec * 1000000000 + modified.tv_nsec,
-        .mode = result.st_mode,
-        .owner = result.st_uid,
-        .group = result.st_gid,
-    };
-    return 0;
-}
-
 // MARK: Waiting
 
 #if defined(__linux__)
@@ -204,3 +180,29 @@ intptr_t preferences_hash(const uint8_t *bytes, intptr_t count) {
     }
     return all & 0x8080808080808080 ? -1 : (intptr_t)(hash ^ hash >> 32);
 }
+
+// MARK: The program
+
+const char *preferences_variable(const char *name) {
+#if defined(__linux__)
+    return secure_getenv(name);
+#else
+    return issetugid() ? NULL : getenv(name);
+#endif
+}
+
+#if defined(__APPLE__)
+bool preferences_is_test(void) {
+    return dlsym(RTLD_DEFAULT, "swt_abiv0_getEntryPoint") != NULL
+        || dlsym(RTLD_DEFAULT, "OBJC_CLASS_$_XCTestCase") != NULL;
+}
+#else
+// Also found if it is linked statically, as with the static standard library.
+extern const char swt_abiv0_getEntryPoint __attribute__((weak));
+
+bool preferences_is_test(void) {
+    return &swt_abiv0_getEntryPoint != NULL
+        || dlsym(RTLD_DEFAULT, "swt_abiv0_getEntryPoint") != NULL
+        || dlsym(RTLD_DEFAULT, "$s6XCTest0A4CaseCMa") != NULL;
+}
+#endif

@@ -4,9 +4,9 @@ import Foundation
 @_exported import Preferences
 
 #if canImport(Glibc)
-import Glibc
+@_exported import Glibc
 #else
-import Darwin
+@_exported import Darwin
 #endif
 
 package enum Pause {

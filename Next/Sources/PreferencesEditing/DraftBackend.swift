@@ -109,12 +109,17 @@ final class DraftBackend: Backend {
     var saysWhenItWaits: Bool { layer.source.saysWhenItWaits }
     var isWritable: Bool { layer.source.isWritable }
     var isKeyed: Bool { layer.source.isKeyed }
+    /// Only the layer itself has to look.
+    var isStale: Bool? { layer.source.goesStale ? false : nil }
     var storesEqualValues: Bool { true }
     var below: [Source] { [layer.source] }
+    var locked: [String: PreferenceError] {
+        Dictionary(layer.source.locked.compactMap { key, error in layer.name(of: key).map { ($0, error) } }) { $1 }
+    }
     func describe(_ name: String?) -> StoredPlace { layer.source.describe(name.map(layer.key)) }
 
     func load(host: PreferenceBackendHost, until deadline: PreferenceDeadline) -> [StoredChange] {
-        follower.begin { [weak self] in self?.source.withLock { $0.source }?.lookSoon() }.map(\.change)
+        follower.begin(host.changedNow).map(\.change)
     }
 
     func catchUp(until deadline: PreferenceDeadline) -> ExternalChanges {
@@ -146,6 +151,9 @@ final class DraftBackend: Backend {
 
     func change(until deadline: PreferenceDeadline, _ body: (ExternalChanges) throws -> [StoredChange]) throws {
         let changes = try body(catchUp(until: deadline))
+        // An edit would begin with the default, and replace the stored value when it is applied.
+        let locked = locked
+        for change in changes { if let error = locked[change.name] { throw error.named(change.name) } }
         try JSONLine.check(changes)
         let known = state.withLock { $0 }
         let edits = changes.map { ($0.name, edit($0, known)) }

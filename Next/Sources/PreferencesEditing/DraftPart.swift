@@ -47,7 +47,9 @@ final class DraftPart: Sendable {
 
     /// Stores the edits, merged into what is stored now, in a transaction of the original store; returns the names.
     func apply(until deadline: PreferenceDeadline) throws -> [String] {
-        guard let (backend, source) = writable, !backend.editedNames.isEmpty || !source.keptNames.isEmpty else { return [] }
+        guard let (backend, source) = writable, !backend.editedNames.isEmpty || !source.keptNames.isEmpty else {
+            return []
+        }
         var names: [String] = []
         try source.withTurn(until: deadline) { deadline in
             try original.core.change(until: deadline) {

@@ -8,8 +8,9 @@ public import Preferences
 ///     try draft.apply()
 ///
 /// The draft's store shows what the original store would show after `apply()`: it follows the changes of others, a `reset()` in it shows
-/// the value of a weaker layer, and a value of a stronger layer hides what is set. A member with a store of its own, in a group over the
-/// draft's store, is in a draft of that store, which belongs to this one. All members may be used on any thread.
+/// the value of a weaker layer, and a value of a stronger layer hides what is set. A change of the original store shows in the draft before
+/// the call that makes it returns, or a few milliseconds later if another thread uses the draft. A member with a store of its own, in a
+/// group over the draft's store, is in a draft of that store, which belongs to this one. All members may be used on any thread.
 public final class PreferenceDraft: Sendable {
     /// The store with the changes, for groups, observers and views; it may outlive the draft.
     public let store: PreferenceStore

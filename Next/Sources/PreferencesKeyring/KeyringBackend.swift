@@ -40,6 +40,8 @@ final class KeyringBackend: Backend, @unchecked Sendable {  // used within a tur
     /// That of a call with a prompt and of a call that waits behind it.
     var timeout: Duration { limits.prompt + unattendedTimeout }
     var unattendedTimeout: Duration { limits.call * 2 }
+    /// A name that is locked has a value, though it shows none: its removal must reach the keyring.
+    let storesEqualValues = true
     var isStale: Bool? { state.withLock { $0.freshUntil <= .now } }
     var locked: [String: PreferenceError] { state.withLock { $0.unread } }
 
@@ -53,8 +55,7 @@ final class KeyringBackend: Backend, @unchecked Sendable {  // used within a tur
         (self.keyring, self.limits, self.later) = (keyring, limits, later)
     }
 
-    func load(host: PreferenceBackendHost, until deadline: PreferenceDeadline) throws(PreferenceError) -> [StoredChange]
-    {
+    func load(host: PreferenceBackendHost, until deadline: PreferenceDeadline) throws -> [StoredChange] {
         state.withLock { $0.host = host }
         // Before the first read, so that no unlocking is missed.
         if observation == nil { observation = keyring.observeUnlocking { [weak self] in self?.noteUnlocking() } }
@@ -64,16 +65,16 @@ final class KeyringBackend: Backend, @unchecked Sendable {  // used within a tur
         return try look(until: deadline.start())
     }
 
-    func catchUp(until deadline: PreferenceDeadline) throws(PreferenceError) -> ExternalChanges {
+    func catchUp(until deadline: PreferenceDeadline) throws -> ExternalChanges {
         var deadline = deadline
-        return .changes([try look(until: deadline.start())])
+        let changes = try look(until: deadline.start())
+        return changes.isEmpty ? .none : .changes([changes])
     }
 
     func change(until deadline: PreferenceDeadline, _ body: (ExternalChanges) throws -> [StoredChange]) throws {
         if deadline.isNow { throw PreferenceDeadline.WouldWait() }
         var deadline = deadline
-        _ = deadline.start()
-        let changes = try body(try catchUp(until: deadline))
+        let changes = try body(try catchUp(until: deadline.start()))
         try store(changes, until: deadline)
     }
 }

@@ -109,7 +109,10 @@ private final class ValidatedBackend: Backend {
         guard let source, !changes.isEmpty || !hasBegun else { return .none }
         var newest = source.unshownValues
         for (index, change) in changes {
-            newest.updateValue(change.value, forKey: key(followed[index]) + store.core.layers[followed[index]].key(change.name))
+            newest.updateValue(
+                change.value,
+                forKey: key(followed[index]) + store.core.layers[followed[index]].key(change.name)
+            )
         }
         let found = isolation.run { problems(hasBegun ? Self.outcome : nil, over: source, newest) }
         state.withLock { state in
@@ -160,9 +163,17 @@ private final class ValidatedBackend: Backend {
     var timeout: Duration { writable?.longestWait ?? .seconds(5) }
     var saysWhenItWaits: Bool { writable?.saysWhenItWaits ?? true }
     var isWritable: Bool { writable?.isWritable ?? false }
+    /// Only the layers below have to look.
+    var isStale: Bool? { below.contains(where: \.goesStale) ? false : nil }
     var storesEqualValues: Bool { true }
     var below: [Source] { follower.sources }
     var problems: [PreferenceError] { state.withLock { $0.hasBegun ? $0.problems : [] } }
+
+    var locked: [String: PreferenceError] {
+        followed.reduce(into: [:]) { locked, index in
+            for (name, error) in store.core.layers[index].source.locked { locked[key(index) + name] = error }
+        }
+    }
 
     func describe(_ name: String?) -> StoredPlace {
         let parts = name?.split(separator: "\u{1F}", maxSplits: 1, omittingEmptySubsequences: false)

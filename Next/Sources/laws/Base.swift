@@ -16,6 +16,12 @@ struct Base {
 
     var canFail: Bool { backend != nil }
 
+    /// Whether a value that was kept is merged into the one that is found later.
+    static let mergesKept = false
+
+    /// Returns a store over a file; in memory, until there are files.
+    static func makeFileStore(at path: String) throws -> PreferenceStore { .inMemory() }
+
     /// Lets the changes fail, or none.
     func setFails(_ fails: Bool) { backend?.fails.store(fails, ordering: .relaxed) }
 

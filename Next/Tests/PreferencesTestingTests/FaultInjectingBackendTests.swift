@@ -72,13 +72,15 @@ struct FaultInjectingBackendTests {
     }
 
     @Test
-    func externalChangeInABodyIsSeenAfterIt() throws {
-        try store.transaction { transaction in
-            transaction[count] += 1
-            backend.changeOutside(["count": 10, "other": 3])
+    func externalChangeInABodyIsSeenAfterIt() async throws {
+        func changeInABody() throws {
+            try store.transaction { transaction in
+                transaction[count] += 1
+                backend.changeOutside(["count": 10, "other": 3])
+            }
         }
-        try store.load()
-        same(store.contents, ["count": 10, "other": 3])
+        try changeInABody()
+        while store.contents != ["count": 10, "other": 3] { await Task.yield() }
     }
 
     @Test

@@ -1,3 +1,4 @@
+import Observation
 import TestSupport
 import Testing
 
@@ -27,5 +28,23 @@ struct SignalTests {
         signals.send()
         signals = PreferenceSignals()
         #expect(kept == nil)
+    }
+
+    /// A tracking closure installs its tracking only when it ends; if it misses a change before that, the next change notifies it.
+    /// On the main actor, which sends no signal a second time before the test has ended.
+    @Test(arguments: 1...9)
+    @MainActor
+    func trackingInstalledLateHearsOfTheNextChange(lag: Int) {
+        let count = Preference("count", default: 0, in: .inMemory())
+        let seen = Recorder<Int>()
+        withObservationTracking {
+            same(count.value, 0)
+            for value in 1...lag { count.value = value }
+        } onChange: {
+            seen.record(count.value)
+        }
+        #expect(seen.elements.isEmpty)
+        count.value = 100
+        same(seen.elements, [100])
     }
 }

@@ -1,4 +1,3 @@
-import PreferencesTesting
 import TestSupport
 import Testing
 
@@ -6,21 +5,6 @@ import Testing
 
 /// The output documented in the concise wrapper's manual: each instance of one name has its own timing.
 struct TimingTests {
-    @Test
-    func externalChangeIsAnnouncedJustBeforeItIsNotified() {
-        let backend = FaultInjectingBackend()
-        let count = Preference("count", default: 0, in: PreferenceStore(backend: backend))
-        let seen = Recorder<String>()
-        let observations = [PreferenceTiming.didSet, .willSet].map { timing in
-            count.subscribe(timing: timing) { _, new, origin in
-                seen.record("\(timing) \(new) \(origin)")
-            }
-        }
-        backend.changeOutside(["count": 3])
-        same(seen.elements, ["willSet 3 external", "didSet 3 external"])
-        withExtendedLifetime(observations) {}
-    }
-
     /// A subscriber that begins between the announcement of a set and the change is notified late, but is notified.
     @Test
     func subscriptionThatBeginsWhileASetIsAnnouncedIsNotifiedOnce() {

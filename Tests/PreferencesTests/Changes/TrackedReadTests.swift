@@ -9,24 +9,6 @@ import Testing
 /// Reads that Observation tracks, while other threads set values; one after another, since each keeps the main actor busy.
 @Suite(.serialized)
 struct TrackedReadTests {
-    /// A tracking closure installs its tracking only when it ends; if it misses a change before that, the next change notifies it.
-    /// On the main actor, which sends no signal a second time before the test has ended.
-    @Test(arguments: 1...9)
-    @MainActor
-    func trackingInstalledLateHearsOfTheNextChange(lag: Int) {
-        let count = Preference("count", default: 0, in: .inMemory())
-        let seen = Recorder<Int>()
-        withObservationTracking {
-            same(count.value, 0)
-            for value in 1...lag { count.value = value }
-        } onChange: {
-            seen.record(count.value)
-        }
-        #expect(seen.elements.isEmpty)
-        count.value = 100
-        same(seen.elements, [100])
-    }
-
     @Test
     @MainActor
     func closureThatSetsWhatItHasReadIsNotifiedOfIt() async {

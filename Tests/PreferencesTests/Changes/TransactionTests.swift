@@ -24,19 +24,6 @@ struct TransactionTests {
         }
     }
 
-    @Test
-    func updatesOfTwoStoresOverOneFileAddUp() async throws {
-        let folder = try TemporaryFolder()
-        let stores = (0..<2).map { _ in PreferenceStore(backend: FileBackend(path: folder.path("preferences.jsonl"))) }
-        await onThreads(4) { thread in
-            let count = Preference("count", default: 0, in: stores[thread % 2])
-            for _ in 0..<500 { insist { try count.update { $0 += 1 } } }
-        }
-        // A write of another name also reads the values that the other store wrote last.
-        for (index, store) in stores.enumerated() { store["end \(index)"] = 1 }
-        same(stores.map { $0["count"] }, [2_000, 2_000])
-    }
-
     @Test(arguments: StoreKind.allCases)
     func whatCantBeStoredChangesNothing(kind: StoreKind) throws {
         try kind.withStore { store in
@@ -88,44 +75,6 @@ struct TransactionTests {
         }
     }
 
-    /// The reason why a transaction runs again when another process sets `b` after its first run.
-    @Test(arguments: StoreKind.allCases)
-    func onlyWhatWasReadIsCompared(kind: StoreKind) throws {
-        try kind.withStore { store in
-            func runs(_ body: (inout PreferenceTransaction) -> Void) throws -> Int {
-                store["b"] = nil
-                var runs = 0
-                try store.transaction { transaction in
-                    body(&transaction)
-                    transaction["a"] = .integer(.random(in: 0 ... .max))
-                    runs += 1
-                    if runs == 1 { store["b"] = 1 }
-                }
-                return runs
-            }
-            let unread = try runs { _ in }
-            same(unread, 1)
-            try same(runs { $0["b"] = 2 }, 1, "only written")
-            try same(runs { _ = $0["c"] }, 1)
-            try same(runs { _ = $0["b"] }, 2, "an absent name that was read")
-            try same(
-                runs {
-                    $0["b"] = 3; _ = $0["b"]
-                },
-                1,
-                "its own write was read"
-            )
-            try same(runs { _ = $0.names }, 2)
-            try same(runs { _ = $0.contents }, 2)
-            try same(
-                runs {
-                    _ = $0["b"]; _ = $0.contents; _ = $0["c"]
-                },
-                2
-            )
-        }
-    }
-
     @Test
     func transactionReadsItsOwnWrites() throws {
         let store = PreferenceStore.inMemory(["a": 1])
@@ -138,19 +87,5 @@ struct TransactionTests {
         }
         #expect(result.0 == 0 && result.1 == 2 && result.2 == ["b"])
         same(store.contents, ["b": 2])
-    }
-}
-
-/// Repeats the call that another process's changes prevented.
-func insist(_ body: () throws -> Void) {
-    while true {
-        do {
-            return try body()
-        } catch let error as PreferenceError where error.code == .conflict {
-            continue
-        } catch {
-            Issue.record(error)
-            return
-        }
     }
 }

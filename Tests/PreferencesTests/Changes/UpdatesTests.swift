@@ -1,6 +1,5 @@
 import DurableFile
 import FileTestSupport
-import PreferencesTesting
 import TestSupport
 import Testing
 
@@ -8,7 +7,7 @@ import Testing
 
 /// The asynchronous sequences.
 struct UpdatesTests {
-    private let store = PreferenceStore.inMemory()
+    let store = PreferenceStore.inMemory()
     private let count: Preference<Int>
     private let name: Preference<String>
 
@@ -48,7 +47,7 @@ struct UpdatesTests {
             if !isEarly { await waitUntil { seen.value == 1 } }
             consumer.cancel()
             await same(consumer.value, "ended")
-            same(subscriptionCount, 0)
+            same(store.subscriptionCount(of: "count"), 0)
         }
     }
 
@@ -58,9 +57,9 @@ struct UpdatesTests {
         let both: PreferenceUpdates<(Int, String)>.Iterator? = PreferenceStore.updates(of: count, name)
             .makeAsyncIterator()
         await same(updates?.next(), 0)
-        same(subscriptionCount, 2)
+        same(store.subscriptionCount(of: "count"), 2)
         updates = nil
-        same(subscriptionCount, 1)
+        same(store.subscriptionCount(of: "count"), 1)
         withExtendedLifetime(both) {}
     }
 
@@ -133,17 +132,6 @@ struct UpdatesTests {
         #expect(seen.allSatisfy { $0.origin == .local })
     }
 
-    @Test
-    func externalChangeNotifiesOnlyOfChangedNames() async throws {
-        let backend = FaultInjectingBackend(["a": 1, "b": 1])
-        let store = PreferenceStore(backend: backend)
-        var changes = store.changes.makeAsyncIterator()
-        backend.changeOutside(["a": 1])
-        backend.changeOutside(["a": 2, "b": nil])
-        let change = try #require(await changes.next())
-        #expect(change.names == ["a", "b"] && change.new == ["a": 2] && change.origin == .external)
-    }
-
     /// The consumer leaves many values waiting; reading one must not access all of them.
     @Test
     func longQueueIsReadInTime() async {
@@ -151,12 +139,5 @@ struct UpdatesTests {
         let last = rounds(100_000)
         for value in 1...last { count.value = value }
         for value in 0...last where await updates.next() != value { Issue.record("not \(value)") }
-    }
-
-    private var subscriptionCount: Int {
-        let change = ChangeEntry(name: "count", old: StoredCandidates(), new: StoredCandidates(1))
-        var batch = ChangeBatch(sequence: .max, origin: .local)
-        batch.append(change)
-        return store.core.state.withLock { [batch] in $0.subscribers(to: batch).count }
     }
 }

@@ -1,5 +1,4 @@
 import Foundation
-import PreferencesValidation
 import TestSupport
 import Testing
 
@@ -7,9 +6,9 @@ import Testing
 
 /// Options as the type of a declaration reads them.
 struct CommandLineOptionTests {
-    private enum Theme: String, PreferenceValue, CaseIterable { case light, dark }
+    enum Theme: String, PreferenceValue, CaseIterable { case light, dark }
 
-    private struct Settings: PreferenceGroup {
+    struct Settings: PreferenceGroup {
         @Preference("verbose") var verbose = false
         @Preference("colour") var colour: Bool?
         @Preference("limit", .range(1...500), .short("n")) var limit = 20
@@ -23,14 +22,14 @@ struct CommandLineOptionTests {
         @Preference("keys", .secret) var keys: [String: String] = [:]
     }
 
-    private func settings(_ words: [String]) -> (Settings, Recorder<PreferenceError>) {
+    func settings(_ words: [String]) -> (Settings, Recorder<PreferenceError>) {
         let store = PreferenceStore.layered([.arguments(words), .inMemory()])
         let issues = Recorder<PreferenceError>()
         store.issueHandler = { issues.record($0) }
         return (Settings(in: store), issues)
     }
 
-    private func words(_ text: String) -> [String] { text.split(separator: " ").map(String.init) }
+    func words(_ text: String) -> [String] { text.split(separator: " ").map(String.init) }
 
     @Test(arguments: [
         ("", false), ("--verbose", true), ("--verbose file", true), ("--verbose=no", false), ("--verbose yes", true),
@@ -50,14 +49,6 @@ struct CommandLineOptionTests {
         same(settings([]).0.colour, nil)
         same(settings(["--colour", "file"]).0.colour, true)
         same(settings(["--colour=no"]).0.colour, false)
-    }
-
-    @Test
-    func aWordBehindAFlagIsReadOverAValidatedStore() throws {
-        let words = words("--limit 7 --verbose file")
-        let store = try PreferenceStore.validated(Settings.self, over: .layered([.arguments(words), .inMemory()]))
-        let settings = Settings(in: store)
-        #expect(settings.limit == 7 && settings.verbose)
     }
 
     @Test

@@ -1,6 +1,5 @@
 import FileTestSupport
 import Observation
-import PreferencesSchema
 import TestSupport
 import Testing
 
@@ -86,23 +85,12 @@ struct FormerNameOwnershipTests {
     }
 
     @Test
-    func ignoredNameIsNotInTheSchema() throws {
-        struct Chain: PreferenceGroup {
-            @Preference("a", .formerly("b", "c")) var a = 1
-            @Preference("b", .formerly("d")) var b = 2
-        }
-        let store = PreferenceStore.inMemory()
-        store.issueHandler = { _ in }
-        let schema = try Chain(in: store).jsonSchema()
-        #expect(schema.contains(#""x-formerly":["c"]"#) && schema.contains(#""x-formerly":["d"]"#))
-    }
-
-    @Test
     func emptyNameIsReportedAndIgnored() throws {
         let store = PreferenceStore.inMemory(["a.": 4])
         record(store)
+        let scope = store.scoped(prefix: "a.")
         for _ in 0..<2 {
-            let scoped = Preference("volume", default: 5, .formerly("", "vol"), in: store.scoped(prefix: "a."))
+            let scoped = Preference("volume", default: 5, .formerly("", "vol"), in: scope)
             #expect(scoped.value == 5 && AnyPreference(scoped).formerNames == ["vol"])
         }
         let volume = Preference("volume", default: 5, .formerly(""), in: store)
@@ -174,18 +162,6 @@ struct FormerNameOwnershipTests {
         for _ in 0..<2 { same(volumes.map(\.value), [3, 3]) }
         volumes[1].value = 6
         #expect(volumes.map(\.value) == [6, 6] && base.contents == ["volume": 6])
-    }
-
-    @Test
-    func policyUnderTheFormerNameOfAScopeHoldsInTheRoot() throws {
-        let managed = PreferenceStore(backend: MemoryBackend(["a.vol": 0]), isManaged: true)
-        let root = PreferenceStore.layered([managed, .inMemory()])
-        let volume = Preference("volume", default: 5, .formerly("vol"), in: root.scoped(prefix: "a."))
-        same(volume.value, 0)
-        let error = #expect(throws: PreferenceError.self) { try root.write(3, for: "a.volume") }
-        #expect(error?.code == .managed && error?.name == "a.volume")
-        try root.write(3, for: "volume")
-        try root.write(3, for: "b.volume")
     }
 
     // MARK: Isolated stores

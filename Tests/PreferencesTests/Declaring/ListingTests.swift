@@ -1,5 +1,4 @@
 import Preferences
-import PreferencesSchema
 import TestSupport
 import Testing
 
@@ -19,7 +18,7 @@ private struct Settings: PreferenceGroup {
 }
 
 struct ListingTests {
-    private let store = PreferenceStore.inMemory(["theme": "dark", "sound.volume": 11])
+    let store = PreferenceStore.inMemory(["theme": "dark", "sound.volume": 11])
 
     @Test
     func groupListsItsPreferencesInTheirOrder() {
@@ -117,22 +116,6 @@ struct ListingTests {
             try await AnyPreference(Preference("starts", default: 0)).write(nil)
             same(PreferenceStore.standard["starts"], nil)
         }
-    }
-
-    @Test
-    func schemaLeavesOutMembersAndReportsNothing() throws {
-        struct Pair: Codable { var a = 1, b = 2 }
-        struct Group: PreferenceGroup {
-            let a = Preference("pair", default: Pair())[\.a]
-            @Preference("r", .length(5...10)) var range = 0..<7
-        }
-        let store = PreferenceStore.inMemory()
-        let issues = store.recordIssues()
-        try same(
-            Group(in: store).jsonSchema(),
-            #"{"properties":{"r":{"default":[0,7],"items":{"type":"integer"},"type":"array"}},"type":"object"}"#
-        )
-        #expect(issues.elements.isEmpty)
     }
 
     /// Otherwise the first use of a static group, inside `init(in:)` of another group, would bind it to the store of that group.

@@ -5,7 +5,7 @@ import Testing
 
 /// `nil` over a weaker layer's value.
 struct UnsetTests {
-    private func layered(_ system: [String: PropertyListValue]) -> (
+    func layered(_ system: [String: PropertyListValue]) -> (
         PreferenceStore, user: PreferenceStore, system: PreferenceStore
     ) {
         let (user, below) = (PreferenceStore.inMemory(), PreferenceStore.inMemory(system))
@@ -64,17 +64,5 @@ struct UnsetTests {
         let error = #expect(throws: PreferenceError.self) { try flags.write(["$unset": true]) }
         same(error?.code, .unencodable)
         #expect(throws: Never.self) { try flags.write(["$unset": false, "a": true]) }
-    }
-
-    @Test
-    func fileKeepsIt() throws {
-        try withTemporaryFolder { folder in
-            let url = folder.appending(path: "a.jsonl")
-            let file = try PreferenceStore.file(at: url)
-            let store = PreferenceStore.layered([file, .inMemory(["name": "Pitt"]).readOnly(named: "system")])
-            Preference<String?>("name", in: store).value = nil
-            try store.flush()
-            #expect(try String(contentsOf: url, encoding: .utf8).contains(#"{"name":{"$$unset":true}}"#))
-        }
     }
 }

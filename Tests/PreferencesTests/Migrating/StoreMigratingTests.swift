@@ -7,7 +7,7 @@ import Testing
 struct StoreMigratingTests {
     private struct Broken: Error {}
 
-    private let steps: [PreferenceMigration] = [
+    let steps: [PreferenceMigration] = [
         .init(1) { transaction in
             transaction["theme"] = transaction["color"]
             transaction["color"] = nil
@@ -46,38 +46,6 @@ struct StoreMigratingTests {
             try await PreferenceStore.inMemory().migrate(to: 3, steps: versions.map { .init($0) { _ in } })
         }
         same(error?.code, .misuse)
-    }
-
-    @Test
-    func programsThatStartAtOnceRunEachStepOnce() async throws {
-        try await withTemporaryFolder { folder in
-            let path = folder.appending(path: "preferences.jsonl").path
-            // Two stores over two backends stand for two processes: they share only the file.
-            let stores = (0..<4).map { _ in PreferenceStore(backend: FileBackend(path: path)) }
-            stores[0]["runs"] = 0
-            await withTaskGroup(of: Void.self) { group in
-                for store in stores {
-                    group.addTask {
-                        do {
-                            try await store.migrate(
-                                to: 20,
-                                steps: (1...20).map { version in
-                                    .init(version) { transaction in
-                                        guard case .integer(let runs) = transaction["runs"] else { return }
-                                        transaction["runs"] = .integer(runs + 1)
-                                    }
-                                }
-                            )
-                        } catch {
-                            Issue.record(error)
-                        }
-                    }
-                }
-            }
-            stores[0]["other"] = 0
-            same(stores[0]["runs"], 20)
-            same(stores[0]["preferences.version"], 20)
-        }
     }
 
     /// A migration changes own values only, whatever other layers show, and the dry run says the same.

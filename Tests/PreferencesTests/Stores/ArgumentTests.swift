@@ -41,7 +41,7 @@ struct ArgumentTests {
         @Preference("width") var width = 800
     }
 
-    private func reported(
+    func reported(
         _ arguments: [String],
         _ environment: [String: String] = [:],
         in scope: String? = nil
@@ -61,23 +61,6 @@ struct ArgumentTests {
             ["APP_VOLUME": "1", "APP_EDITOR_FONT_SIZE": "2", "OTHER": "1", "APPX": "1"]
         )
         same(issues.map(\.message), [])
-    }
-
-    @Test
-    func eachUnknownNameIsReportedWithTheNearestDeclaredOne() {
-        let issues = reported(["--wdith=2", "-Volume", "1", "-zzz", "1"], ["APP_VOLUMES": "1", "APP_X": "1"])
-        same(issues.map(\.code), Array(repeating: .invalidName, count: 5))
-        let messages = issues.map(\.message)
-        same(
-            messages,
-            [
-                #"no preference is named "APP_VOLUMES"; its value in the layer "environment" is ignored; did you mean "APP_VOLUME"?"#,
-                #"no preference is named "APP_X"; its value in the layer "environment" is ignored; correct or remove it"#,
-                #"no preference is named "Volume"; its value in the layer "arguments" is ignored; did you mean "volume"?"#,
-                #"no preference is named "wdith"; its value in the layer "arguments" is ignored; did you mean "width"?"#,
-                #"no preference is named "zzz"; its value in the layer "arguments" is ignored; correct or remove it"#,
-            ]
-        )
     }
 
     @Test

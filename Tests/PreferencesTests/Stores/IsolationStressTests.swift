@@ -54,9 +54,7 @@ struct IsolationStressTests {
     /// scope, nor a scope's values outside of it. The shared store here is in memory and isolated as `.standard` is.
     @Test
     func readsOutsideOfScopesRaceWithOpeningAndClosing() async {
-        let backend = MemoryBackend(["stress.number": -1, "stress.text": "shared"])
-        let shared = PreferenceStore(Layer(source: Source(backend)), replacement: .memory(isStandard: false))
-        SharedStores.register(layered: shared)
+        let shared = PreferenceStore.isolatable(["stress.number": -1, "stress.text": "shared"])
         let number = Preference("stress.number", default: 0, in: shared)
         let text = Preference("stress.text", default: "default", in: shared)
         let race = Race()

@@ -4,7 +4,7 @@ import Testing
 @testable import Preferences
 
 struct PreferenceSourceTests {
-    private func source(_ layers: PreferenceStore...) -> PreferenceSource {
+    func source(_ layers: PreferenceStore...) -> PreferenceSource {
         Preference("volume", default: 0, in: .layered(layers)).source
     }
 
@@ -40,25 +40,5 @@ struct PreferenceSourceTests {
         let policy = layer("policy", isManaged: true).readOnly(named: "other")
         #expect(source(.inMemory(), policy).name == "policy" && source(.inMemory(), policy).isManaged)
         #expect(!PreferenceSource.default.isManaged && !PreferenceSource.store.isManaged)
-    }
-
-    /// User defaults do so for the values of a configuration profile.
-    @Test
-    func nameThatTheBackendReportsAsManagedIs() {
-        let store = PreferenceStore(backend: ProfileBackend())
-        let volume = Preference("volume", default: 0, in: store)
-        #expect(volume.source.isManaged && volume.source.name == "managed" && volume.isManaged)
-        let other = Preference("other", default: 0, in: store)
-        #expect(other.source == .store && !other.isManaged)
-    }
-
-    private struct ProfileBackend: PreferenceBackend {
-        func load(host: PreferenceBackendHost) -> [String: PropertyListValue] { ["volume": 1, "other": 1] }
-        func apply(
-            _ changes: [String: PropertyListValue?],
-            if condition: PreferenceCondition
-        ) -> PreferenceBackendCommit { PreferenceBackendCommit(isStored: true) }
-        func sync() {}
-        func isManaged(_ name: String) -> Bool { name == "volume" }
     }
 }

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Preferences
 
-private struct Account: PreferenceGroup {
+struct ScopedAccount: PreferenceGroup {
     @Preference("theme") var theme = "system"
     @Preference("count") var count = 0
 }
@@ -15,8 +15,8 @@ struct ScopedStoreTests {
     @Test(arguments: StoreKind.allCases)
     func scopeShowsItsNamesWithoutThePrefix(kind: StoreKind) throws {
         try kind.withStore { store in
-            let account = Account(in: store.scoped(prefix: "account.42."))
-            let other = Account(in: store.scoped(prefix: "account.7."))
+            let account = ScopedAccount(in: store.scoped(prefix: "account.42."))
+            let other = ScopedAccount(in: store.scoped(prefix: "account.7."))
             account.theme = "dark"
             other.count = 7
             store["theme"] = "light"
@@ -71,39 +71,13 @@ struct ScopedStoreTests {
         }
     }
 
-    @Test(arguments: StoreKind.allCases)
-    func transactionOfAScopeConflictsWithItsOwnNamesAlone(kind: StoreKind) throws {
-        try kind.withStore { store in
-            let scope = store.scoped(prefix: "a.")
-            store["a.x"] = 1
-            var runs = 0
-            // Names of other scopes come and go while the transaction reads all of its own.
-            try scope.transaction { transaction in
-                runs += 1
-                same(transaction.contents, ["x": .integer(runs == 1 ? 1 : 2)])
-                transaction["sum"] = .integer(Int64(runs))
-                store["b.x"] = .integer(Int64(runs))
-            }
-            same(runs, 1)
-            try scope.transaction { transaction in
-                runs += 1
-                transaction["names"] = .integer(Int64(transaction.names.count))
-                if runs == 2 { store["a.x"] = 2 }
-            }
-            same(runs, 3)
-            same(store.contents, ["a.x": 2, "a.sum": 1, "a.names": 2, "b.x": 1])
-            try Preference("x", default: 0, in: scope).update { $0 += 1 }
-            same(store["a.x"], 3)
-        }
-    }
-
     @Test
     func scopeOfALayeredStoreReadsTextBelowItsPrefix() throws {
         let user = PreferenceStore.inMemory()
         let layers = PreferenceStore.layered([
             .arguments(["-a.count", "3"]), .environment(["APP_A_THEME": "dark"], prefix: "APP"), user,
         ])
-        let account = Account(in: layers.scoped(prefix: "a."))
+        let account = ScopedAccount(in: layers.scoped(prefix: "a."))
         #expect(account.count == 3 && account.theme == "dark")
         same(account.$count.source.name, "arguments")
         let issues = layers.recordIssues()
@@ -117,8 +91,8 @@ struct ScopedStoreTests {
         let store = PreferenceStore.inMemory()
         let scope = store.scoped(prefix: "a.")
         #expect(store.scoped(prefix: "a.") === scope && store.scoped(prefix: "b.") !== scope)
-        same(Account(in: store.scoped(prefix: "a.")).$count, Account(in: scope).$count)
-        try store.scoped(prefix: "a.").transaction { $0[Account(in: scope).$count] = 4 }
+        same(ScopedAccount(in: store.scoped(prefix: "a.")).$count, ScopedAccount(in: scope).$count)
+        try store.scoped(prefix: "a.").transaction { $0[ScopedAccount(in: scope).$count] = 4 }
         same(store["a.count"], 4)
     }
 
@@ -126,24 +100,12 @@ struct ScopedStoreTests {
     @Test
     func manyScopesOfOneStoreNeedNoMoreStack() {
         let store = PreferenceStore.inMemory()
-        let scopes = (0..<3_000).map { Account(in: store.scoped(prefix: "\($0).")) }
+        let scopes = (0..<3_000).map { ScopedAccount(in: store.scoped(prefix: "\($0).")) }
         for scope in scopes { same(scope.count, 0) }
         scopes[1_234].count = 1
         same(store.names, ["1234.count"])
         store["5.count"] = 2
         same(scopes[5].count, 2)
-    }
-
-    @Test
-    func issuesOfAScopeHaveTheWholeNameAndComeOnce() throws {
-        let backend = ReportingBackend(["a.count": "x", "b.count": 1])
-        let store = PreferenceStore.layered([.arguments([]), PreferenceStore(backend: backend)])
-        let issues = store.recordIssues()
-        let (a, b) = (Account(in: store.scoped(prefix: "a.")), Account(in: store.scoped(prefix: "b.")))
-        #expect(a.count == 0 && b.count == 1)
-        same(issues.elements.map(\.name), ["a.count"])
-        backend.report(PreferenceError(.damaged, "something"))
-        same(issues.elements.map(\.code), [.unreadable, .damaged])
     }
 
     @Test
@@ -194,17 +156,6 @@ struct ScopedStoreTests {
             same(PreferenceStore.standard["scoped-store-tests.count"], 5)
         }
         same(count.value, 0)
-    }
-
-    @Test
-    func storeReturnsItsFile() throws {
-        let folder = try TemporaryFolder()
-        let url = URL(filePath: folder.path("preferences.jsonl"))
-        let store = try PreferenceStore.file(at: url)
-        same(store.location?.path, url.path)
-        same(PreferenceStore.layered([.arguments([]), store]).location?.path, url.path)
-        same(store.scoped(prefix: "a.").location?.path, url.path)
-        same(PreferenceStore.inMemory().location, nil)
     }
 
     @Test
@@ -270,22 +221,4 @@ struct ScopeIdentifierTests {
         same(store.names.sorted(), ["account.42.a", "account.a@example%2Ecom.a.b"])
         #expect(store.scoped("account", id: "42") === store.scoped(prefix: "account.42."))
     }
-}
-
-private final class ReportingBackend: PreferenceBackend {
-    private let contents: [String: PropertyListValue]
-    private let host = Lock<PreferenceBackendHost?>(nil)
-
-    init(_ contents: [String: PropertyListValue]) { self.contents = contents }
-
-    func report(_ error: PreferenceError) { host.withLock { $0 }?.report(error) }
-
-    func load(host: PreferenceBackendHost) -> [String: PropertyListValue] {
-        self.host.withLock { $0 = host }
-        return contents
-    }
-    func apply(_ changes: [String: PropertyListValue?], if condition: PreferenceCondition) -> PreferenceBackendCommit {
-        PreferenceBackendCommit(isStored: true)
-    }
-    func sync() {}
 }

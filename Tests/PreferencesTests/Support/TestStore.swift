@@ -40,4 +40,42 @@ enum StoreKind: CaseIterable, Sendable, CustomTestStringConvertible {
 extension PreferenceStore {
     /// The number of stores that show names of the store's place.
     var storeCount: Int { core.layers.layers[0].source.cores.count }
+
+    /// The number of observers of a name.
+    func subscriptionCount(of name: String) -> Int {
+        var batch = ChangeBatch(sequence: .max, origin: .local)
+        batch.append(ChangeEntry(name: name, old: StoredCandidates(), new: StoredCandidates(1)))
+        return core.state.withLock { [batch] in $0.subscribers(to: batch).count }
+    }
+
+    /// The number of stored values that a name may be read as.
+    func candidateCount(of name: String) -> Int { core.candidates(for: name).1.count }
+
+    /// Changes the first layer as another program would, even one that is read-only in this store.
+    func setFromOutside(_ name: String, to value: PropertyListValue?) throws {
+        let source = try #require(core.attachedLayers.layers.first).source
+        _ = try source.commit(.one(name, value), if: nil, ChangeContext(origin: .local, announcedUpTo: .max))
+    }
+
+    /// Returns a store over a backend that is isolated as `.standard` is.
+    static func isolatable(_ contents: [String: PropertyListValue]) -> PreferenceStore {
+        let layer = Layer(source: Source(MemoryBackend(contents)))
+        let store = PreferenceStore(layer, replacement: .memory(isStandard: false))
+        SharedStores.register(layered: store)
+        return store
+    }
+}
+
+/// Repeats the call that another process's changes prevented.
+func insist(_ body: () throws -> Void) {
+    while true {
+        do {
+            return try body()
+        } catch let error as PreferenceError where error.code == .conflict {
+            continue
+        } catch {
+            Issue.record(error)
+            return
+        }
+    }
 }

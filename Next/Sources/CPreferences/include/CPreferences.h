@@ -72,10 +72,10 @@ static inline void preferences_relax(void) {
 #endif
 }
 
-/// What tells whether a file changed; `modified` in nanoseconds.
+/// What tells whether a file changed; the times of its content and of its other properties in nanoseconds.
 struct preferences_status {
     uint64_t device, inode, links;
-    int64_t size, modified;
+    int64_t size, modified, changed;
     uint32_t mode, owner, group;
 };
 
@@ -83,6 +83,36 @@ struct preferences_status {
 int preferences_get_status(
     int descriptor, const char *_Nullable path, bool follows_links, struct preferences_status *_Nonnull status
 );
+
+/// Whether a file has several names, or is mounted by itself, so that no other file can take its place; -1 and errno if unknown.
+int preferences_has_other_names(const char *_Nonnull path);
+
+/// Whether other machines might write to the file system of a path, whose changes the kernel doesn't report; -1 and errno if unknown.
+int preferences_is_remote(const char *_Nonnull path);
+
+/// Whether the program has more rights than the user who has started it might have: root's, or those of set-user-ID.
+bool preferences_is_privileged(void);
+
+/// The size that a file of this process may have (RLIMIT_FSIZE): a write beyond it would end the process by a signal.
+int64_t preferences_size_limit(void);
+
+/// Syncs the content of a file to the medium; returns 0, or -1 and errno.
+int preferences_sync_content(int descriptor);
+
+/// Copies access lists and extended attributes to a new file; returns 0, or -1 and errno.
+int preferences_copy_attributes(int from, int to);
+
+/// Exchanges the files at two paths in one step (RENAME_EXCHANGE, renameat2(2)); returns 0, or -1 and errno.
+int preferences_exchange(const char *_Nonnull path, const char *_Nonnull other);
+
+/// Returns a hash that some words of eight bytes extend.
+uint64_t preferences_hash_words(uint64_t hash, const uint8_t *_Nonnull bytes, intptr_t count);
+
+/// Returns an environment variable; null if it isn't set, or if the program runs with more rights than its caller (secure_getenv(3)).
+const char *_Nullable preferences_variable(const char *_Nonnull name);
+
+/// Whether Swift Testing or XCTest is loaded.
+bool preferences_is_test(void);
 
 /// Returns a hash of some bytes that differs between processes; -1 if they aren't ASCII.
 intptr_t preferences_hash(const uint8_t *_Nullable bytes, intptr_t count);

@@ -274,7 +274,7 @@ final class UserDefaultsBackend: Backend {
         let hosts = state.withLock { state in
             zip(state.hosts, state.changed).reversed().filter { !$0.1.isEmpty }.map(\.0)
         }
-        for host in hosts { host?.changedNow() }
+        for host in hosts { host?.lookHere() }
     }
 
     /// Notifications that something may have changed, without its name: that any user defaults changed, which covers names that

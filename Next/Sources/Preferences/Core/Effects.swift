@@ -3,7 +3,7 @@ internal import CPreferences
 /// The signals, deliveries and reports of a turn, due when the thread has no turn any more.
 struct Effects {
     private(set) var cores: [StoreCore] = []
-    private var signals: [(signal: PreferenceSignal, epochs: UInt8)] = []
+    private var signals: [(signal: PreferenceSignal, epochs: (now: UInt8, again: UInt8))] = []
     private var rest: Rest?
 
     private final class Rest {
@@ -40,7 +40,7 @@ struct Effects {
         let epochs = node.signal.endEpoch()
         // A tracking that was installed after this change waits for the next one.
         if node.signal.isSignalledTwice { node.usesWeaker = false }
-        if epochs != 0 { signals.append((node.signal, epochs)) }
+        if epochs.now != 0 { signals.append((node.signal, epochs)) }
     }
 
     /// Adds a change to the transaction that is being published to a store; `enqueue` must follow. Call under the publish lock.

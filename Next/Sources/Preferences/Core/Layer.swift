@@ -63,6 +63,12 @@ package struct Layer: Sendable {
         return layer
     }
 
+    /// Returns the file and the line of a name of the source, for messages; nil if it isn't in a file.
+    func location(of key: String?) -> String? {
+        guard let place = source.own?.describe(key), let path = place.path else { return nil }
+        return path + (place.line.map { ", line \($0)" } ?? "")
+    }
+
     /// Returns the layer of a scope, whose prefix follows this layer's.
     func scoped(_ prefix: String) -> Layer {
         var layer = self
@@ -85,7 +91,7 @@ extension Layer {
 
 /// A stored value that a name may be read as.
 package struct Candidate {
-    let value: PropertyListValue
+    package let value: PropertyListValue
     /// The index of the layer that has it.
     let layer: Int
     /// The index among the names of the preference, of which the first is its own.

@@ -1,237 +1,209 @@
-#if canImport(Glibc)
-internal import Glibc
-#elseif canImport(Darwin)
-internal import Darwin
-#endif
 internal import CPreferences
+internal import Synchronization
 
 /// One file of lines, each a transaction, that several processes append, read and replace. Used within the turn of its source.
 ///
 /// A writer has the file's lock from its look at what others appended until its own line is there. A reader needs no lock: a line
-/// counts from its newline on, or as soon as it is complete. A compaction writes a new file and renames it, so each writer checks, when it
+/// counts from its newline on, or as soon as it is complete. A compaction writes a new file and exchanges it, so each writer checks, when it
 /// has the lock, that the path still names the file that it has opened.
-final class Log: @unchecked Sendable {  // used within a turn, except `file` by `sync`
+final class Log: @unchecked Sendable {  // used within a turn, except what is atomic or constant
     typealias Lines = [[StoredChange]]
 
     let path: String
-    private let system: FileSystem
-    private var file: OpenFile?
-    /// The status of that file when it was opened, for its identity.
-    private var opened: FileStatus?
-    private var seen = Seen.nothing
-    /// The lines that can't be read, by number, since the file was read whole.
-    private(set) var damage: [PreferenceError] = []
-    /// The newest format among the lines, if it is too new to write.
-    private var formatError: PreferenceError?
-    /// The lines and names since the file was read whole; a compaction depends on them.
-    private var lineCount = 0
-    private var isCompactable = true
-    private let generation = preferences_generation()
+    let system: FileSystem
+    /// Whether the file is used regardless of its owner.
+    private let trustsOwner: Atomic<Bool>
+    /// The open file, and its status then, for its identity.
+    @exclusivity(unchecked) var file: OpenFile?
+    @exclusivity(unchecked) var opened: FileStatus?
+    /// What was read of the file; nil if it is missing.
+    @exclusivity(unchecked) var reading: LogReading?
+    /// Whether it was looked at.
+    @exclusivity(unchecked) private var isKnown = false
+    /// What was read and not returned, as an error came between.
+    @exclusivity(unchecked) var pending = ExternalChanges.none
+    /// When a known file was first seen in a state that might not last, the state then, and since when it is the same.
+    @exclusivity(unchecked) private var saving: (status: FileStatus?, since: Int64, quiet: Int64)?
+    private let mayBeWritten = Atomic(true)
+    let generation = preferences_generation()
 
-    private enum Seen {
-        case nothing
-        case missing
-        case file(Position)
+    // What compactions note; see there.
+    var leastSize: Int64 = 0
+    var hasFailed = false
+    var hasRemovedDrafts = false
+
+    init(_ path: String, _ system: FileSystem = .system, trustsOwner: Bool = false) {
+        (self.path, self.system) = (path, system)
+        self.trustsOwner = Atomic(trustsOwner)
     }
 
-    /// How far the file was read.
-    private struct Position {
-        var status: FileStatus
-        var offset: Int64
-        /// The last bytes before the offset, which tell whether the file was rewritten in place.
-        var tail: [UInt8]
-        var isTerminated: Bool
-    }
+    /// The lines that can't be read.
+    var damage: [PreferenceError] { reading?.damage ?? [] }
 
-    init(_ path: String, _ system: FileSystem = .system) { (self.path, self.system) = (path, system) }
+    /// Whether the last look found no file.
+    var isMissing: Bool { isKnown && reading == nil }
+
+    /// Whether the file must be looked at again a little later.
+    var isUnsettled: Bool { saving != nil }
+
+    /// Whether it is empty just now, as when a program is about to save it in place.
+    var isTruncated: Bool { saving.map { $0.status?.size == 0 } ?? false }
+
+    /// Has the next look read the whole file.
+    func forget() { (file, opened, reading, isKnown, pending, saving) = (nil, nil, nil, false, .none, nil) }
+
+    /// Uses the file regardless of its owner, from now on.
+    func trustOwner() { trustsOwner.store(true, ordering: .relaxed) }
 
     // MARK: Reading
 
-    /// Returns what is new since the last look.
-    func look() throws(FileSystemError) -> ExternalChanges { try look(status()) }
+    /// Returns what is new since the last look; nothing while a program is about to save the file in place.
+    func look() throws(FileSystemError) -> ExternalChanges {
+        try look(status(), isChanging: false)
+        return exchange(&pending, with: .none)
+    }
 
-    /// Whether the last look found no file.
-    var isMissing: Bool { if case .missing = seen { true } else { false } }
-
-    private func status() throws(FileSystemError) -> FileStatus? {
+    func status() throws(FileSystemError) -> FileStatus? {
         do { return try system.status(at: path) } catch {
-            if error.isMissing { return nil }
+            // Not ENOTDIR: in a file instead of a folder, nothing can be stored.
+            if error.isNoEntry { return nil }
             throw error
         }
     }
 
-    private func look(_ status: FileStatus?) throws(FileSystemError) -> ExternalChanges {
-        guard let status else {
-            if case .missing = seen { return .none }
-            let rest = try restOfOldFile()
-            (file, opened, seen) = (nil, nil, .missing)
-            forget()
-            return .contents(after: rest, [])
+    /// Adds what is new to `pending`.
+    ///
+    /// - Parameter isChanging: Whether a line is going to be appended: then a missing file is created again, and only the end of a file that
+    ///   has grown is compared, as the next look compares all.
+    func look(_ status: FileStatus?, isChanging: Bool) throws(FileSystemError) {
+        if let kind = status?.otherKind {
+            throw FileSystemError(call: "open", path: path, code: 0, kind: .notAFile(kind))
         }
-        if case .file(let position) = seen {
-            if position.status == status { return .none }
-            if position.status.isSameFile(as: status), let lines = try append(since: position, status) {
-                return lines.isEmpty ? .none : .changes(lines)
+        if let status {
+            if try readAppended(status, isChanging: isChanging) { return saving = nil }
+        } else if isMissing {
+            return saving = nil
+        }
+        if isBeingSaved(status, isChanging: isChanging) { return }
+        saving = nil
+        pending = pending.followed(by: try reload(status))
+    }
+
+    /// Adds the lines behind those that were read; returns false if these aren't the same any more.
+    private func readAppended(_ status: FileStatus, isChanging: Bool) throws(FileSystemError) -> Bool {
+        guard let reading, let file, let opened, opened.isSameFile(as: status), reading.status.isSameFile(as: status)
+        else { return false }
+        if reading.status == status, isChanging || !reading.isUnverified { return true }
+        guard status.size >= reading.offset else { return false }
+        let hasGrown = status.size > reading.status.size
+        let isWhole = !isChanging || !hasGrown
+        let (start, isAll) = reading.compared(isWhole: isWhole)
+        let old = try bytes(of: file, from: start, count: Int(reading.offset - start))
+        guard reading.isSame(old[...], isWhole: isAll) else { return false }
+        // A large file might be changed anywhere.
+        if isWhole, !isAll, !hasGrown, status.modified != reading.status.modified { return false }
+        var next = reading
+        (next.status, next.isUnverified) = (status, !isWhole)
+        // A last line without its end might have been cut off and written again with the same length.
+        if status.size > reading.offset {
+            let new = try bytes(of: file, from: reading.offset, count: Int(status.size - reading.offset))
+            var lines: Lines = []
+            try next.read(new[...]) { lines.append($0) }
+            // What was added to a line that counted already makes it damage.
+            if reading.hasUnfinished,
+                next.damageCount > reading.damageCount || next.offset == reading.offset && !next.hasUnfinished
+            {
+                return false
             }
+            if !lines.isEmpty { pending = pending.followed(by: .changes(lines)) }
         }
-        if isBeingSaved(status) { return .none }
-        let rest = try restOfOldFile()
-        // If it was rewritten in place, the open file is still the one.
-        if opened.map(status.isSameFile) != true { try open(for: .reading) }
-        guard let opened else { return .none }
-        forget()
-        let wasMissing = if case .missing = seen { true } else { false }
-        seen = .nothing
-        guard opened.isRegular else { throw FileSystemError(call: "open", path: path, code: opened.isFolder ? EISDIR : EINVAL) }
-        seen = .file(Position(status: opened, offset: 0, tail: [], isTerminated: true))
-        if wasMissing {
-            let lines = try readOn()
-            return lines.isEmpty ? .none : .changes(lines)
-        }
-        var all: [StoredChange] = []
-        try readOn(joinsLines: true) { all = $0 }
-        return .contents(after: rest, all)
-    }
-
-    // MARK: Files that are saved in place
-
-    /// When a file was first seen half saved, and its status then.
-    private var saving: (status: FileStatus, since: Int64, quiet: Int64)?
-    /// Whether the file must be looked at again a little later.
-    var isUnsettled: Bool { saving != nil }
-
-    /// Whether a known file was changed in place a moment ago: while an editor writes it, the values that were read before stay. It is read when
-    /// it was quiet for 50 ms and ends with a line, and as it stands after a second.
-    private func isBeingSaved(_ status: FileStatus) -> Bool {
-        guard case .file(let position) = seen, position.status.isSameFile(as: status) else {
-            saving = nil
-            return false
-        }
-        let now = preferences_now()
-        guard let saving, saving.status == status else {
-            saving = (status, saving?.since ?? now, now)
-            return now - (saving?.since ?? now) < 1_000_000_000
-        }
-        if now - saving.since < 1_000_000_000, now - saving.quiet < 50_000_000 || status.size == 0 || !endsWithLine(status) { return true }
-        self.saving = nil
-        return false
-    }
-
-    private func endsWithLine(_ status: FileStatus) -> Bool {
-        do throws(FileSystemError) {
-            let file = try system.open(path, for: .reading)
-            return try bytes(of: file, from: status.size - 1, count: 1).first == UInt8(ascii: "\n")
-        } catch { return false }
-    }
-
-    private func forget() {
-        damage = []
-        formatError = nil
-        lineCount = 0
-    }
-
-    /// Returns the lines after a position; nil if the file was rewritten in place.
-    private func append(since position: Position, _ status: FileStatus) throws(FileSystemError) -> Lines? {
-        guard status.size > position.offset, let file else { return nil }
-        let tail = try bytes(of: file, from: position.offset - Int64(position.tail.count), count: position.tail.count)
-        guard tail == position.tail else { return nil }
-        return try readOn()
-    }
-
-    /// Returns the lines that were appended to a file before another one took its place.
-    private func restOfOldFile() throws(FileSystemError) -> Lines {
-        guard let file, let opened, case .file(let position) = seen, opened.isSameFile(as: position.status) else { return [] }
-        let status = try system.status(file)
-        return status.size > position.offset ? try append(since: position, status) ?? [] : []
-    }
-
-    private func readOn() throws(FileSystemError) -> Lines {
-        var lines: Lines = []
-        try readOn { lines.append($0) }
-        return lines
-    }
-
-    /// Reads the lines from the position on and moves it behind them.
-    private func readOn(joinsLines: Bool = false, _ body: ([StoredChange]) -> Void) throws(FileSystemError) {
-        guard let file, case .file(var position) = seen else { return }
-        position.status = try system.status(file)
-        let bytes = try bytes(of: file, from: position.offset, count: Int(position.status.size - position.offset))
-        let used = bytes.withUnsafeBytes { bytes in
-            var start = 0
-            var changes: [StoredChange] = []
-            if joinsLines { changes.reserveCapacity(bytes.count / 16) }
-            while start < bytes.count {
-                let end = memchr(bytes.baseAddress! + start, 10, bytes.count - start).map { UnsafeRawPointer($0) - bytes.baseAddress! }
-                let line = UnsafeRawBufferPointer(rebasing: bytes[start..<(end ?? bytes.count)])
-                // One without an end counts if it is complete; else it is being written.
-                guard read(line, isLast: end == nil, isFirst: position.offset == 0 && start == 0, into: &changes) else { break }
-                start = (end ?? bytes.count - 1) + 1
-                if joinsLines || changes.isEmpty { continue }
-                body(changes)
-                changes.removeAll(keepingCapacity: true)
-            }
-            if joinsLines { body(changes) }
-            return start
-        }
-        if used > 0 {
-            position.offset += Int64(used)
-            position.tail = Array((position.tail + bytes[..<used]).suffix(256))
-            position.isTerminated = position.tail.last == UInt8(ascii: "\n")
-        }
-        seen = .file(position)
-    }
-
-    /// Reads a line; returns false if it is the last one and unfinished.
-    private func read(_ line: UnsafeRawBufferPointer, isLast: Bool, isFirst: Bool, into changes: inout [StoredChange]) -> Bool {
-        if let change = Self.plainChange(line) {
-            changes.append(change)
-            lineCount += 1
-            return true
-        }
-        do throws(JSONLineError) {
-            try JSONLine.read(line, isFirst: isFirst) { name, value in changes.append(StoredChange(name, value)) }
-        } catch {
-            guard !isLast || error.kind == .unknownFormat else { return false }
-            let isNewer = error.kind == .unknownFormat
-            let message = "\(path), line \(lineCount + 1): \(error); it is skipped and kept"
-            let problem = PreferenceError(isNewer ? .unknownFormat : .damaged, isNewer ? "\(path): \(error)" : message)
-            if isNewer { formatError = problem }
-            damage.append(problem)
-        }
-        lineCount += 1
+        self.reading = next
+        noteForeign()
         return true
     }
 
-    /// Returns the change of a line such as `{"name":12}`, as most are; nil for all others.
-    private static func plainChange(_ line: UnsafeRawBufferPointer) -> StoredChange? {
-        guard line.count >= 7, line[0] == UInt8(ascii: "{"), line[1] == UInt8(ascii: "\""), line[2] != UInt8(ascii: "$") else { return nil }
-        let end = line.firstIndexNotPlain(from: 2)
-        guard end > 2, end + 3 < line.count, end < 200, line[end] == UInt8(ascii: "\""), line[end + 1] == UInt8(ascii: ":") else { return nil }
-        var index = end + 2
-        let isNegative = line[index] == UInt8(ascii: "-")
-        if isNegative { index += 1 }
-        let first = index
-        var number: Int64 = 0
-        while index < line.count, line[index] >= 48, line[index] < 58 {
-            number = number &* 10 &+ Int64(line[index] &- 48)
-            index += 1
-        }
-        // Neither a leading zero nor "-0", and no overflow.
-        guard index == line.count - 1, line[index] == UInt8(ascii: "}"), 1...18 ~= index - first,
-            line[first] != 48 || index == first + 1 && !isNegative
-        else { return nil }
-        let name = String(decoding: UnsafeRawBufferPointer(rebasing: line[2..<end]), as: UTF8.self)
-        return StoredChange(name, .integer(isNegative ? -number : number))
+    /// Whether the file at the path might not be complete or, if it is missing, not gone: while an editor saves it, the values that were read
+    /// before stay. It is read when it was quiet for a moment and ends with a line, and as it stands after a second.
+    private func isBeingSaved(_ status: FileStatus?, isChanging: Bool) -> Bool {
+        guard let reading else { return false }
+        let isOther = status.map { !$0.isSameFile(as: reading.status) } ?? isChanging
+        if isOther, status == nil || endsWithLine(status) { return false }
+        let now = preferences_now()
+        let (since, quiet) = (saving?.since ?? now, saving.map { $0.status == status ? $0.quiet : now } ?? now)
+        saving = (status, since, quiet)
+        let isQuiet =
+            now - quiet >= (status == nil ? 100_000_000 : 50_000_000) && (status == nil || endsWithLine(status))
+        return !isQuiet && now - since < 1_000_000_000
     }
 
-    private func bytes(of file: OpenFile, from offset: Int64, count: Int) throws(FileSystemError) -> [UInt8] {
+    private func endsWithLine(_ status: FileStatus?) -> Bool {
+        guard let status, status.size > 0 else { return false }
+        do throws(FileSystemError) {
+            return try bytes(of: system.open(path, for: .reading), from: status.size - 1, count: 1) == [10]
+        } catch { return false }
+    }
+
+    /// Reads all of the file at the path.
+    func reload(_ status: FileStatus?) throws(FileSystemError) -> ExternalChanges {
+        let wasMissing = isMissing
+        let rest = restOfOldFile()
+        let found = status == nil ? nil : try openingUnlessMissing()
+        defer { noteForeign() }
+        guard var (file, status) = found else {
+            (file, opened, reading, isKnown) = (nil, nil, nil, true)
+            return .contents(after: rest, [])
+        }
+        // A file that was rewritten in place is still the open one.
+        if let known = self.file, opened?.isSameFile(as: status) == true { file = known }
+        var (next, lines): (LogReading, Lines) = (LogReading(path, status), [])
+        for _ in 0..<3 {
+            (next, lines) = (LogReading(path, status), [])
+            let bytes = try bytes(of: file, from: 0, count: Int(status.size))
+            // One that was truncated meanwhile might have the beginning of an old and the end of a new text.
+            guard bytes.count == status.size else {
+                status = try system.status(file)
+                continue
+            }
+            try next.read(bytes[...], joinsChanges: !wasMissing) { lines.append($0) }
+            break
+        }
+        (self.file, opened, reading, isKnown) = (file, status, next, true)
+        // What was missing has no past: its lines are transactions.
+        return wasMissing ? lines.isEmpty ? .none : .changes(lines) : .contents(after: rest, lines.first ?? [])
+    }
+
+    /// Returns the lines that were appended to a file before another one took its place.
+    private func restOfOldFile() -> Lines {
+        guard let reading, let file, opened?.isSameFile(as: reading.status) == true else { return [] }
+        let (start, _) = reading.compared(isWhole: false)
+        let known = Int(reading.offset - start)
+        var (next, lines): (LogReading, Lines) = (reading, [])
+        do throws(FileSystemError) {
+            let bytes = try bytes(of: file, from: start, count: Int(max(0, system.status(file).size - start)))
+            guard bytes.count > known, reading.isSame(bytes[..<known], isWhole: false) else { return [] }
+            try next.read(bytes[known...]) { lines.append($0) }
+        } catch {
+            // An old file on a network might be gone.
+        }
+        return lines
+    }
+
+    /// The size of a file above which it isn't read.
+    private static let largestSize = 1 << 30
+
+    func bytes(of file: OpenFile, from offset: Int64, count: Int) throws(FileSystemError) -> [UInt8] {
         guard count > 0 else { return [] }
+        guard count <= Self.largestSize else { throw .tooLarge("read", path) }
         var failure: FileSystemError?
         let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, done in
             while done < count {
                 do throws(FileSystemError) {
                     let rest = UnsafeMutableRawBufferPointer(buffer)[done...]
-                    let read = try system.read(file, into: UnsafeMutableRawBufferPointer(rebasing: rest), at: offset + Int64(done))
+                    let read = try system.read(
+                        file,
+                        into: UnsafeMutableRawBufferPointer(rebasing: rest),
+                        at: offset + Int64(done)
+                    )
                     guard read > 0 else { return }
                     done += read
                 } catch {
@@ -244,228 +216,71 @@ final class Log: @unchecked Sendable {  // used within a turn, except `file` by 
         return bytes
     }
 
-    // MARK: Writing
+    // MARK: Opening
 
-    /// Appends the bytes that `body` returns for what others have changed, while no other process can.
-    func change(until deadline: PreferenceDeadline, _ body: (ExternalChanges) throws -> [UInt8]) throws {
-        try withFileLocked(until: deadline) { file, update in
-            if let formatError { throw formatError }
-            var bytes = try body(update)
-            guard !bytes.isEmpty, case .file(var position) = seen else { return }
-            // A line without an end is ended; if it isn't complete, a program died while it wrote it.
-            let torn = position.status.size > position.offset
-            if torn || !position.isTerminated { bytes.insert(UInt8(ascii: "\n"), at: 0) }
-            try append(bytes, to: file, at: position.status.size)
-            if torn {
-                _ = try readOn()
-                return
-            }
-            let status = try system.status(file)
-            // If somebody appended without the lock, the next look reads both lines.
-            guard status.size == position.status.size + Int64(bytes.count) else { return }
-            lineCount += 1
-            position.offset += Int64(bytes.count)
-            seen = .nothing  // so that the tail isn't copied
-            position.tail += bytes
-            if position.tail.count > 1_024 { position.tail = Array(position.tail.suffix(256)) }
-            position.isTerminated = true
-            position.status = status
-            seen = .file(position)
+    /// Opens the file at the path, whose owner and folder must be trusted.
+    func opening(for purpose: FileSystem.Purpose) throws(FileSystemError) -> (file: OpenFile, status: FileStatus) {
+        try checkFolder()
+        let file = try system.open(path, for: purpose)
+        let status = try system.status(file)
+        if let kind = status.otherKind {
+            throw FileSystemError(call: "open", path: path, code: 0, kind: .notAFile(kind))
+        }
+        try checkOwner(status, path)
+        return (file, status)
+    }
+
+    private func openingUnlessMissing() throws(FileSystemError) -> (file: OpenFile, status: FileStatus)? {
+        do { return try opening(for: .reading) } catch {
+            if error.isNoEntry { return nil }
+            throw error
         }
     }
 
-    private func append(_ bytes: [UInt8], to file: OpenFile, at size: Int64) throws(FileSystemError) {
-        var failure: FileSystemError?
-        bytes.withUnsafeBytes { bytes in
-            var done = 0
-            do throws(FileSystemError) {
-                while done < bytes.count { done += try system.append(UnsafeRawBufferPointer(rebasing: bytes[done...]), to: file) }
-            } catch { failure = error }
-        }
-        guard let failure else { return }
-        // No part of it stays; if that fails, too, the part is a damaged line.
-        do throws(FileSystemError) { try system.truncate(file, to: size) } catch {}
-        throw failure
+    /// Whether the owner of the file could choose what a program with more rights reads and writes.
+    private var distrustsOwners: Bool { system.isPrivileged && !trustsOwner.load(ordering: .relaxed) }
+
+    private func checkFolder() throws(FileSystemError) {
+        guard distrustsOwners, let folder = try PathWalk(path, system).entries.last?.folder else { return }
+        try checkOwner(system.status(at: folder), folder)
     }
 
-    /// Locks the file that the path names, which it creates, and passes it with what is new in it.
-    private func withFileLocked(until deadline: PreferenceDeadline, _ body: (OpenFile, ExternalChanges) throws -> Void) throws {
-        var (pause, deadline): (Int64, PreferenceDeadline) = (50_000, deadline)
-        var update = ExternalChanges.none
-        while true {
-            if file?.isWritable != true {
-                update = update.followed(by: try look())
-                try openForWriting()
-            }
-            guard let file, let opened else { return }
-            guard try system.lock(file) else {
-                let rest = deadline.start().rest
-                guard rest != 0 else { throw deadline.isNow ? PreferenceDeadline.WouldWait() as any Error : LockedTooLong() }
-                system.sleep(nanoseconds: rest < 0 ? pause : min(rest, pause))
-                pause = min(pause * 2, 10_000_000)
-                continue
-            }
-            // The child of a fork in a body has its parent's lock.
-            defer { if generation == preferences_generation() { system.unlock(file) } }
-            let status = try status()
-            if let status, opened.isSameFile(as: status) {
-                update = update.followed(by: try look(status))
-                return try body(file, update)
-            }
-            // Another file is at the path by now.
-            update = update.followed(by: try look(status))
-        }
+    private func checkOwner(_ status: FileStatus, _ path: String) throws(FileSystemError) {
+        guard distrustsOwners, status.owner != 0, status.owner != system.user else { return }
+        throw FileSystemError(call: "open", path: path, code: 0, kind: .foreignOwner(status.owner))
     }
 
-    private func open(for purpose: FileSystem.Purpose) throws(FileSystemError) {
-        let new = try system.open(path, for: purpose)
-        (file, opened) = (new, try system.status(new))
+    // MARK: Facts, on any thread
+
+    private func noteForeign() {
+        let isForeign = reading?.isForeign ?? false
+        if mayBeWritten.load(ordering: .relaxed) == isForeign { mayBeWritten.store(!isForeign, ordering: .relaxed) }
     }
 
-    private func openForWriting() throws(FileSystemError) {
-        do { try open(for: .creating) } catch {
-            guard error.code == ENOENT else { throw error }
-            try makeFolders(to: path)
-            try open(for: .creating)
-        }
-    }
-
-    private func makeFolders(to path: String) throws(FileSystemError) {
-        let folder = path.folder
-        guard folder != path else { return }
-        do { try system.makeFolder(folder) } catch {
-            if error.code == EEXIST { return }
-            guard error.code == ENOENT else { throw error }
-            try makeFolders(to: folder)
-            do { try system.makeFolder(folder) } catch { if error.code != EEXIST { throw error } }
-        }
-    }
-
-    /// The file to sync; call within the turn, and sync it without.
-    var fileToSync: OpenFile? { file?.isWritable == true ? file : nil }
-
-    // MARK: Compaction
-
-    /// Whether a compaction is worth its costs: at once for a large file, else when nobody writes.
-    func isDue(names: Int, isIdle: Bool) -> Bool {
-        guard isCompactable, case .file(let position) = seen, damage.count < lineCount else { return false }
-        let outdated = lineCount - names - damage.count
-        return position.status.size > 65_536 && outdated > names || isIdle && outdated > max(names, 15)
-    }
-
-    /// Writes each name's value in the line of its first one, with comments, damaged lines and unknown names as they are, into a new file,
-    /// which then takes the place of this one. `publish` gets what others have changed before.
-    func compact(until deadline: PreferenceDeadline, _ publish: (ExternalChanges) -> Void) throws {
-        var newFile: OpenFile?
-        try withFileLocked(until: deadline) { file, update in
-            publish(update)
-            guard let formatError else {
-                guard case .file(let position) = seen, position.status.links == 1 else { return isCompactable = false }
-                let target = system.realPath(path) ?? path
-                let temporary = target.folder + "/." + target.lastComponent + ".new"
-                do throws(FileSystemError) { try system.remove(temporary) } catch {}  // of a program that died
-                let new = try system.open(temporary, for: .replacing)
-                do {
-                    try system.copyAccess(of: position.status, to: new)
-                    try append(rewritten(bytes(of: file, from: 0, count: Int(position.status.size))), to: new, at: 0)
-                    try system.sync(new)
-                    guard try system.lock(new) else { return }
-                    try system.rename(temporary, to: target)
-                    // Of those that append without the lock.
-                    let late = try system.status(file).size - position.status.size
-                    if late > 0 { try append(bytes(of: file, from: position.status.size, count: Int(late)), to: new, at: system.status(new).size) }
-                } catch {
-                    do throws(FileSystemError) { try system.remove(temporary) } catch {}
-                    // A file that is mounted by itself can't be replaced.
-                    if (error as? FileSystemError)?.code == EBUSY { return isCompactable = false }
-                    throw error
-                }
-                newFile = new
-                let status = try system.status(new)
-                (self.file, opened, seen) = (new, status, .file(Position(status: status, offset: 0, tail: [], isTerminated: true)))
-                forget()
-                _ = try readOn()
-                try system.sync(system.open(target.folder, for: .folder))
-                return
-            }
-            throw formatError
-        }
-        if let newFile { system.unlock(newFile) }
-    }
-
-    /// Returns the lines of a file with the newest values.
-    private func rewritten(_ bytes: [UInt8]) throws -> [UInt8] {
-        var values: [String: PropertyListValue] = [:]
-        var lines: [(names: [String], remarks: [JSONLine.Remark], damaged: ArraySlice<UInt8>?)] = []
-        for line in bytes.split(separator: UInt8(ascii: "\n")) {
-            var names: [String] = []
-            var remarks: [JSONLine.Remark] = []
-            do throws(JSONLineError) {
-                let isFirst = lines.isEmpty
-                func read(_ bytes: UnsafeRawBufferPointer) throws(JSONLineError) {
-                    try JSONLine.read(bytes, isFirst: isFirst) { name, value in
-                        // Only the first line of a name stays.
-                        if values[name] == nil { names.append(name) }
-                        values[name] = value
-                    } remark: { remarks.append($0) }
-                }
-                try line.withUnsafeBytes { bytes in Result { () throws(JSONLineError) in try read(bytes) } }.get()
-                lines.append((names, remarks, nil))
-            } catch { lines.append(([], [], line)) }
-        }
-        var result: [UInt8] = []
-        for (names, remarks, damaged) in lines {
-            if let damaged { result += damaged + [UInt8(ascii: "\n")] }
-            for remark in remarks {
-                switch remark {
-                case .comment(let text): try JSONLine.write(comment: text, to: &result)
-                case .unknown(let text): result += Array("{\(text)}\n".utf8)  // of a newer version
-                }
-            }
-            for name in names {
-                // A name that was removed and set again has several first lines; the value goes into the earliest.
-                if let value = values.removeValue(forKey: name) { try JSONLine.write(name: name, value: value, to: &result) }
-            }
-        }
-        return result
-    }
-
-    // MARK: Watching
-
-    /// The folders in which a change may concern the path, with the names there: those of its links, and the nearest that exists.
-    func places() -> [(folder: String, name: String?)] {
-        var places: [(folder: String, name: String?)] = []
-        var path = path
-        for _ in 0..<32 {
-            var (folder, name) = (path.folder, path.lastComponent)
-            while true {
-                do throws(FileSystemError) {
-                    if try system.status(at: folder).isFolder { break }
-                } catch {}
-                guard folder != "/" && folder != "." else { break }
-                (folder, name) = (folder.folder, folder.lastComponent)
-            }
-            places.append((folder, name))
-            do throws(FileSystemError) {
-                guard try system.status(at: path, followsLinks: false).isLink else { break }
-                let target = try system.target(ofLinkAt: path)
-                path = target.hasPrefix("/") ? target : path.folder + "/" + target
-            } catch { break }
-        }
-        return places
-    }
-
+    /// Whether a line could be appended now, as far as the system tells without trying.
     var isWritable: Bool {
-        if system.isWritable(path) { return true }
+        guard mayBeWritten.load(ordering: .relaxed) else { return false }
         do throws(FileSystemError) {
-            _ = try system.status(at: path)
-            return false
-        } catch { return places().last.map { system.isWritable($0.folder) } ?? false }
+            try checkFolder()
+            do {
+                try checkOwner(system.status(at: path), path)
+                return system.isWritable(path)
+            } catch { if !error.isNoEntry { return false } }
+            // The first folder that is there: the file, or the folder on the way to it, would be created in it.
+            return try PathWalk(path, system).entries.last.map { system.isWritable($0.folder, isFolder: true) } ?? false
+        } catch { return false }
+    }
+
+    /// Returns the number of the line that last set a name; nil if none has, or the file is large.
+    func line(of name: String) -> Int? {
+        do throws(FileSystemError) {
+            let file = try system.open(path, for: .reading)
+            let size = try system.status(file).size
+            guard size <= 4 << 20 else { return nil }
+            return try JSONLine.numbers(in: bytes(of: file, from: 0, count: Int(size)), joinsLines: false)[name]
+        } catch { return nil }
     }
 }
-
-/// Another process had the file's lock for the whole time.
-struct LockedTooLong: Error {}
 
 extension ExternalChanges {
     /// Returns both as one.
@@ -478,17 +293,5 @@ extension ExternalChanges {
         case (.contents(let rest, let lines), .changes(let more)): .contents(after: rest, lines + more.joined())
         case (.contents(let rest, _), .contents(let more, let values)): .contents(after: rest + more, values)
         }
-    }
-}
-
-extension String {
-    var folder: String {
-        guard let slash = utf8.lastIndex(of: UInt8(ascii: "/")) else { return "." }
-        return slash == startIndex ? "/" : String(self[..<slash])
-    }
-
-    var lastComponent: String {
-        guard let slash = utf8.lastIndex(of: UInt8(ascii: "/")) else { return self }
-        return String(self[utf8.index(after: slash)...])
     }
 }

@@ -47,10 +47,10 @@ package final class Node: Named, @unchecked Sendable {
     // MARK: Entries
 
     /// Shows the name, and former ones from now on, in the tables of the layers.
-    fileprivate func attach(_ names: [String] = []) {
+    func attach(to layers: [Layer], _ names: [String] = []) {
         formerNames = names
-        entries.reserveCapacity(core.layers.count * nameCount)
-        for layer in core.layers {
+        entries.reserveCapacity(layers.count * nameCount)
+        for layer in layers {
             entries.append(layer.source.table.attach(self, as: layer.key(name), entries.count))
             for name in formerNames {
                 entries.append(layer.source.table.attach(self, as: layer.key(name), entries.count))
@@ -202,6 +202,9 @@ extension StoreCore {
     ) -> (Node, PreferenceCell) {
         var removed: PreferenceCell?
         var effects = Effects()
+        // One that another preference of the replaced store has isn't a former name here, either.
+        let used = original.map { $0.formerNames(of: $0.node(name)) }
+        let formerNames = used.map { used in formerNames.filter(used.contains) } ?? formerNames
         let (node, cell) = publishing.withLock {
             let node = findNode(name)
             // A former name of another preference isn't one any more.
@@ -228,7 +231,7 @@ extension StoreCore {
     private func findNode(_ name: String) -> Node {
         if let node = nodes[name] { return node }
         let node = nodes.find(name) { Node($0, self) }
-        node.attach()
+        node.attach(to: layersInUse)
         return node
     }
 
@@ -251,14 +254,17 @@ extension StoreCore {
             _ = claims.find(name) { Claim($0, node) }
             names.append(name)
         }
-        if names.count > node.formerNames.count { show(node, under: names, &effects) }
+        guard names.count > node.formerNames.count else { return }
+        // In the order of the declaration.
+        let declared = formerNames.filter(names.contains)
+        show(node, under: declared + names.filter { !declared.contains($0) }, &effects)
     }
 
     /// Shows a preference under other former names.
     private func show(_ node: Node, under names: [String], _ effects: inout Effects) {
         let before = node.candidates()
         node.detach()
-        node.attach(names)
+        node.attach(to: layersInUse, names)
         effects.noteShown(node, before)
     }
 

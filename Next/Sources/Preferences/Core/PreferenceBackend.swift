@@ -65,7 +65,9 @@ extension PreferenceBackend {
 
 /// A name and its new value; nil removes it.
 public struct StoredChange: Sendable {
+    /// The name.
     public let name: String
+    /// The value; nil if the name is removed.
     public let value: PropertyListValue?
     /// The node of the name, if that is known, so that its entry needn't be searched.
     unowned(unsafe) let node: Node?
@@ -93,30 +95,25 @@ public struct PreferenceBackendHost: Sendable {
     public let changed: @Sendable () -> Void
     /// Reports an error that can't be thrown, such as a damaged value, to the store's issue handler.
     public let report: @Sendable (PreferenceError) -> Void
-    /// Does the same as `changed` on the calling thread, unless another one uses the store for long.
-    package let changedNow: @Sendable () -> Void
-    /// The source, for a keyed backend.
+    /// The source, for the library's own backends that observe a framework, and for tests.
     weak let source: Source?
 
     /// Creates a host, for tests of a backend.
     public init(changed: @escaping @Sendable () -> Void, report: @escaping @Sendable (PreferenceError) -> Void) {
-        self.init(changed: changed, changedNow: changed, report: report)
-    }
-
-    package init(
-        changed: @escaping @Sendable () -> Void,
-        changedNow: @escaping @Sendable () -> Void,
-        report: @escaping @Sendable (PreferenceError) -> Void
-    ) {
-        (self.changed, self.changedNow, self.report, source) = (changed, changedNow, report, nil)
+        (self.changed, self.report, source) = (changed, report, nil)
     }
 
     init(_ source: Source) {
         changed = { [weak source] in source?.lookLater() }
-        changedNow = { [weak source] in source?.lookSoon(until: .patience) }
         report = { [weak source] in source?.reportAfterTurn($0) }
         self.source = source
     }
+
+    /// Shows at once what the backend has noticed, on this thread, unless that needs a long wait.
+    func lookHere() { if let source { source.lookHere() } else { changed() } }
+
+    /// Does the same as `changed` on the calling thread, unless another one uses the store.
+    package func changedNow() { source?.lookIfFree() }
 }
 
 /// What only the library's own backends use.
@@ -166,6 +163,9 @@ package protocol Backend: PreferenceBackend {
     /// What can't be read of the place, each reported once. Asked in the turn.
     var problems: [PreferenceError] { get }
 
+    /// Why a part of the place can't be read now, for calls that can throw. Asked in the turn.
+    var readingError: PreferenceError? { get }
+
     /// Returns where the value of a name is stored, or all are, for messages. Called on any thread, without the turn.
     func describe(_ name: String?) -> StoredPlace
 }
@@ -199,6 +199,7 @@ extension Backend {
     package func finish() {}
     package func tidy(names: Int, _ publish: (ExternalChanges) -> Void) throws(PreferenceError) -> Duration? { nil }
     package var problems: [PreferenceError] { [] }
+    package var readingError: PreferenceError? { nil }
     package func describe(_ name: String?) -> StoredPlace { StoredPlace() }
 }
 
@@ -216,5 +217,21 @@ package final class MemoryBackend: Backend {
 
     package func change(until deadline: PreferenceDeadline, _ body: (ExternalChanges) throws -> [StoredChange]) throws {
         try JSONLine.check(try body(.none))
+    }
+}
+
+/// A place that can't be had.
+final class NoBackend: Backend {
+    let place = "no place"
+    let isWritable = false
+    private let error: PreferenceError
+
+    init(_ error: PreferenceError) { self.error = error }
+
+    func load(host: PreferenceBackendHost, until deadline: PreferenceDeadline) throws -> [StoredChange] { throw error }
+    func catchUp(until deadline: PreferenceDeadline) throws -> ExternalChanges { throw error }
+
+    func change(until deadline: PreferenceDeadline, _ body: (ExternalChanges) throws -> [StoredChange]) throws {
+        throw error
     }
 }

@@ -62,17 +62,20 @@ package final class PreferenceSignal: Observable, Sendable {
         return current
     }
 
-    /// Ends the epoch after a change; returns the epochs to signal, as bits.
+    /// Ends the epoch after a change; returns the epochs to signal, as bits, now and once more from the main actor.
     ///
-    /// A tracking may be installed after the read, even after the change, so two changes signal to all earlier epochs.
-    func endEpoch() -> UInt8 {
+    /// A tracking may be installed long after the read, so each change signals to all epochs that had reads. The main actor does it once more
+    /// for two changes, as a tracking on it is installed by then.
+    func endEpoch() -> (now: UInt8, again: UInt8) {
+        let epochs = readEpochs.load(ordering: .relaxed)
         let changes = changesSinceRead.load(ordering: .relaxed)
-        guard changes < 2 else { return 0 }
+        guard changes < 2 else { return (epochs, 0) }
         changesSinceRead.store(changes + 1, ordering: .relaxed)
         if isRead.exchange(false, ordering: .relaxed) {
             epoch.store((epoch.load(ordering: .relaxed) + 1) % Self.epochCount, ordering: .releasing)
         }
-        return readEpochs.load(ordering: .relaxed) & ~(1 << UInt8(epoch.load(ordering: .relaxed)))
+        let again = epochs & ~(1 << UInt8(epoch.load(ordering: .relaxed)))
+        return (epochs, again)
     }
 
     /// Whether a tracking might wait for the next change.
@@ -90,9 +93,10 @@ package final class PreferenceSignal: Observable, Sendable {
     package var isWaiting: Bool { waiting.load(ordering: .acquiring) != 0 }
 
     /// Notifies the readers of these epochs, now and once more from the main actor.
-    func send(_ epochs: UInt8, on pool: Pool) {
-        sendNow(epochs)
-        guard waiting.bitwiseOr(epochs, ordering: .acquiringAndReleasing).oldValue == 0 else { return }
+    func send(_ epochs: (now: UInt8, again: UInt8), on pool: Pool) {
+        sendNow(epochs.now)
+        if epochs.again == 0 { return }
+        guard waiting.bitwiseOr(epochs.again, ordering: .acquiringAndReleasing).oldValue == 0 else { return }
         let isolation = PreferenceIsolation.current
         pool.run { self.sendFromMainActor(pool, isolation) }
     }

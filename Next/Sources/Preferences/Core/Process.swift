@@ -15,7 +15,10 @@ final class Process: @unchecked Sendable {  // constants, and what `lock` guards
     /// The objects that are the same for all who ask for them, by path or name.
     @exclusivity(unchecked) private var shared = NameTable<Shared>()
 
-    final class Shared: Named { weak var object: AnyObject? }
+    final class Shared: Named {
+        weak var object: AnyObject?
+        var kept: AnyObject?
+    }
 
     nonisolated(unsafe) private static var newest: Process?
 
@@ -40,26 +43,51 @@ final class Process: @unchecked Sendable {  // constants, and what `lock` guards
 
     // MARK: Shared objects
 
-    /// Returns the object that is known by a key, or makes it.
-    func shared<Object: AnyObject & Sendable>(_ key: String, _ make: () -> Object) -> Object {
-        if let known = Self.lock.withLock({ _ in shared[key]?.object }) { return unsafeDowncast(known, to: Object.self) }
-        let made = make()
-        return Self.lock.withLock { _ in
-            if let known = shared[key]?.object { return unsafeDowncast(known, to: Object.self) }
-            shared.find(key) { Shared($0) }.object = made
-            return made
-        }
+    /// Returns the object that is known by a key.
+    func known<Object: AnyObject>(_ key: String, as _: Object.Type = Object.self) -> Object? {
+        Self.lock.withLock { _ in shared[key]?.object }.map { unsafeDowncast($0, to: Object.self) }
     }
 
-    /// Forgets a key whose object is being released.
-    func forget(_ key: String) {
-        let known = Self.lock.withLock { _ in
-            let known = shared[key]?.object
-            if known == nil { shared.remove(key) }
-            return known
+    /// Whether an object is known by a key, or its keys weren't forgotten.
+    func isKnown(_ key: String) -> Bool { Self.lock.withLock { _ in shared[key] != nil } }
+
+    /// Returns the object that is known by a key, or makes it.
+    ///
+    /// - Parameter isKept: Whether the process keeps it; another one's maker calls `forget` when it is released.
+    func shared<Object: AnyObject>(_ key: String, isKept: Bool = false, _ make: () -> Object) -> Object {
+        if let known = known(key, as: Object.self) { return known }
+        let made = make()
+        return share(made, as: [key], isKept: isKept) ? made : shared(key, isKept: isKept) { made }
+    }
+
+    /// Makes an object known by keys; returns false if the last of them is that of another one, which isn't `old`.
+    func share(_ object: AnyObject, as keys: [String], isKept: Bool = false, inPlaceOf old: AnyObject? = nil) -> Bool {
+        // Those that were known are released without the lock: these might be the last references.
+        var others: [AnyObject?] = []
+        let isShared = Self.lock.withLock { _ in
+            others.append(keys.last.flatMap { shared[$0]?.object })
+            guard others[0] == nil || others[0] === old else { return false }
+            for key in keys {
+                let entry = shared.find(key) { Shared($0) }
+                others.append(entry.object)
+                (entry.object, entry.kept) = (object, isKept ? object : nil)
+            }
+            return true
         }
-        // It might have become the last reference.
-        withExtendedLifetime(known) {}
+        return withExtendedLifetime(others) { isShared }
+    }
+
+    /// Forgets keys whose object is being released.
+    func forget(_ keys: [String]) {
+        var others: [AnyObject?] = []
+        Self.lock.withLock { _ in
+            for key in keys {
+                let known = shared[key]?.object
+                if known == nil { shared.remove(key) }
+                others.append(known)
+            }
+        }
+        withExtendedLifetime(others) {}
     }
 
     // MARK: Kept values
@@ -76,7 +104,7 @@ final class Process: @unchecked Sendable {  // constants, and what `lock` guards
     private func exit() {
         let sources = Self.lock.withLock { _ in keeping }
         // All deadlines begin now.
-        var deadlines = sources.map(\.timeout)
+        var deadlines = sources.map(\.unattended)
         for index in deadlines.indices { _ = deadlines[index].start() }
         for (source, deadline) in zip(sources, deadlines) { source.storeAtExit(until: deadline) }
     }

@@ -8,6 +8,7 @@ extension Source {
     package var longestWait: Duration { backend.timeout }
     package var saysWhenItWaits: Bool { backend.saysWhenItWaits || !mayWait }
     package var isWritable: Bool { isOpen && backend.isWritable }
+    package var locked: [String: PreferenceError] { own?.locked ?? [:] }
     package func describe(_ name: String?) -> StoredPlace { own?.describe(name) ?? StoredPlace() }
 
     /// The names with a value that isn't stored yet.

@@ -19,6 +19,15 @@ extension Source {
         process.pool.run { [weak self] in self?.lookNow() }
     }
 
+    /// Looks on the calling thread, unless that has the turn.
+    func lookIfFree() { if turn.isMine { lookLater() } else { lookNow() } }
+
+    /// Looks on the calling thread, unless that has the turn, or another one has it for long.
+    func lookHere() {
+        if turn.isMine { return lookLater() }
+        do { try look(until: .patience) } catch { lookLater() }
+    }
+
     /// Looks when the turn is free: the thread that has it looks, too, so in a burst of sets there is nothing to wait for.
     private func lookNow(_ tries: Int = 0) {
         do { try look(until: isOpen && tries < 20 ? .now : unattended) } catch is PreferenceDeadline.WouldWait {
@@ -39,13 +48,6 @@ extension Source {
         }
     }
 
-    /// Shows what others have changed before it returns, unless another thread has the turn, or this one, whose body goes on with what it has
-    /// read.
-    package func lookSoon(until deadline: PreferenceDeadline = .now) {
-        if turn.isMine { return lookLater() }
-        do { try look(until: deadline) } catch { lookLater() }
-    }
-
     /// Has the sources below look, and then does; opens them unless they are open.
     func lookWhole(until deadline: PreferenceDeadline) throws {
         for source in own?.below ?? [] where source.mayWait { try source.lookWhole(until: deadline) }
@@ -64,15 +66,20 @@ extension Source {
         try inTurn(until: deadline) { effects, deadline in
             // Before the backend is asked: what comes later is another event.
             _ = isLookQueued.exchange(false, ordering: .acquiringAndReleasing)
-            guard isOpen else { return try open(until: deadline, &effects) }
-            try catchUp(until: deadline, &effects)
-            noteProblems(&effects)
-            if hasKept.load(ordering: .relaxed) { storeOrRetry(until: .now, &effects) } else { _ = note(nil) }
+            if isOpen {
+                try catchUp(until: deadline, &effects)
+                noteProblems(&effects)
+                if hasKept.load(ordering: .relaxed) { storeOrRetry(until: .now, &effects) } else { _ = note(nil) }
+            } else {
+                try open(until: deadline, &effects)
+            }
+            if let error = own?.readingError { throw error }
         }
     }
 
     /// Looks for external changes before a read if that is necessary and the turn is free; else its holder reads the place.
     func lookIfStale() {
+        for source in own?.below ?? [] { source.lookIfStale() }
         guard goesStale, isOpen, !turn.isMine, own?.isStale ?? false else { return }
         do { try look(until: .now) } catch {}  // the source has reported it
     }
@@ -80,9 +87,8 @@ extension Source {
     func catchUp(until deadline: PreferenceDeadline, _ effects: inout Effects) throws {
         // Only a thread of the pool, or a read, asks a place that can't be tried to be quick.
         let deadline = deadline.isNow && !isTriable ? unattended : deadline
-        do { publish(try backend.catchUp(until: begun(deadline)), &effects) } catch let wait as PreferenceDeadline.WouldWait {
-            throw wait
-        } catch {
+        do { publish(try backend.catchUp(until: begun(deadline)), &effects) } catch {
+            if error is PreferenceDeadline.WouldWait { throw error }
             let error = PreferenceError(.unavailable, from: error)
             if note(error) { effects.report(error) }
             throw error
@@ -130,6 +136,7 @@ extension Source {
     /// Stores what is kept, and has all that was stored survive a loss of power.
     func flush(until deadline: PreferenceDeadline) throws {
         try storeAll(until: deadline)
+        if let error = openingError { throw error }
         for source in own?.below ?? [] { try source.flush(until: deadline) }
         if mayWait, isOpen { try backend.sync(until: begun(deadline)) }
     }

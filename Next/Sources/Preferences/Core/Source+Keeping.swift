@@ -6,9 +6,11 @@ internal import Synchronization
 extension Source {
     /// Stores the value of a property; one that can't be stored within a tenth of a second is kept.
     ///
-    /// - Parameter body: Returns the changes for what is stored or shown by then; it may run twice.
+    /// - Parameters:
+    ///   - isFixed: Whether the changes don't depend on what is stored.
+    ///   - body: Returns the changes for what is stored or shown by then; it may run again.
     /// - Returns: The error to report, if any.
-    func set(_ body: (inout Effects) throws -> Decision) -> PreferenceError? {
+    func set(isFixed: Bool, _ body: (inout Effects) throws -> Decision) -> PreferenceError? {
         var failed: PreferenceError?
         if !isRetrying.load(ordering: .relaxed) {
             do {
@@ -23,17 +25,20 @@ extension Source {
                 if !isInTurn, !error.isOfPlace { return error }
                 if !isInTurn, !error.isOfOthers { failed = error }
             }
-        } else if isForeign {
-            return misuse
         }
+        // Also in the body of an update, which might have forked.
+        if isForeign { return misuse }
         var effects = Effects()
         do {
-            let (changes, announced) = try body(&effects)
-            // What can't be read might be merged with what is set.
-            if let own, case let locked = own.locked, !locked.isEmpty {
+            // Without the turn, what the body has read might change before its changes are kept.
+            for round in 0..<64 {
+                let count = publishing.withLock { table.changeCount }
+                let (changes, announced) = try body(&effects)
+                // What can't be read might be merged with what is set.
+                let locked = locked
                 for change in changes { if let error = locked[change.name] { return error.named(change.name) } }
+                if keep(changes, announced, isFixed || round == 63 ? nil : count, &effects) { break }
             }
-            keep(changes, announced, &effects)
         } catch { return PreferenceError(.unencodable, from: error) }
         var issue: PreferenceError?
         if let failed {
@@ -47,8 +52,15 @@ extension Source {
         return issue
     }
 
-    private func keep(_ changes: [StoredChange], _ announced: UInt64, _ effects: inout Effects) {
-        publishing.withLock {
+    /// - Parameter count: The count of changes that the table must still have; else this does nothing and returns false.
+    private func keep(
+        _ changes: [StoredChange],
+        _ announced: UInt64,
+        _ count: Int?,
+        _ effects: inout Effects
+    ) -> Bool {
+        let isKept = publishing.withLock {
+            if let count, count != table.changeCount { return false }
             keptNumber += 1
             for change in changes {
                 let entry = table.entry(adding: change.name)
@@ -62,8 +74,10 @@ extension Source {
             hasKept.store(true, ordering: .releasing)
             if !reads.isEmpty { noteReads(changes) }
             publishSeveral(changes, announced, &effects)
+            return true
         }
-        process.noteKeeping(self)
+        if isKept { process.noteKeeping(self) }
+        return isKept
     }
 
     /// Adds what is kept by a number to a change that has none of it.
@@ -126,6 +140,7 @@ extension Source {
             retryLater(0)
         } catch {
             let error = PreferenceError(.unavailable, from: error)
+            if error.code == .notDurable { return effects.report(error) }
             guard error.isOfPlace else { return dropUnstorable(until: deadline, &effects) }
             // Another program has the file's lock: often, but not for long, so that this one's turn stays free for others' changes.
             if error.isOfOthers { return retryLater(200_000_000) }
@@ -137,7 +152,9 @@ extension Source {
     /// Stores each kept value by itself; those that the place rejects for what they are show what is stored again.
     private func dropUnstorable(until deadline: PreferenceDeadline, _ effects: inout Effects) {
         for entry in publishing.withLock({ keptEntries }) {
-            let (change, number) = publishing.withLock { (StoredChange(entry.name, entry.value), entry.kept?.number ?? 0) }
+            let (change, number) = publishing.withLock {
+                (StoredChange(entry.name, entry.value), entry.kept?.number ?? 0)
+            }
             do {
                 try backend.change(until: begun(deadline)) { update in
                     publish(update, &effects)
@@ -193,7 +210,9 @@ extension Source {
 extension PreferenceError {
     /// Whether the place can't store now what it might store later; else the value itself, or one that it depends on, is rejected.
     var isOfPlace: Bool {
-        let codes: [Code] = [.unavailable, .readOnly, .noSpace, .notPermitted, .unknownFormat, .outcomeUnknown, .notDurable]
+        let codes: [Code] = [
+            .unavailable, .readOnly, .noSpace, .notPermitted, .unknownFormat, .outcomeUnknown, .notDurable,
+        ]
         return isOfOthers || name == nil && codes.contains(code)
     }
 

@@ -29,36 +29,49 @@ extension Source {
 
     /// Shows what the backend has noted, and what could not be read before.
     func readChanged(until deadline: PreferenceDeadline) throws {
-        try read(publishing.withLock { exchange(&unread, with: []) }, for: .change, until: deadline)
+        try read(Array(publishing.withLock { exchange(&unread, with: []) }), for: .change, until: deadline)
     }
 
     /// Asks the backend for names and shows their values.
     func read(_ names: [String], for cause: ReadCause, until deadline: PreferenceDeadline) throws {
         guard let own else { return }
         if isForeign { throw misuse }
-        var (asked, isRead) = (names, false)
-        do {
-            for round in 0..<8 {
-                let read = KeyedRead()
-                publishing.withLock { reads.append(read) }
-                defer { publishing.withLock { reads.removeAll { $0 === read } } }
-                var values = asked.isEmpty ? [] : try own.values(for: asked)
-                if cause == .change, round == 0 { values += try own.values(for: nil) }
-                if values.isEmpty { return }
-                // Until they are shown, they must not get lost.
-                (asked, isRead) = (values.map(\.name), true)
-                asked = try show(values, read, cause, until: deadline)
-                if asked.isEmpty { return }
+        var asked = names
+        var failure: (any Error)?
+        for round in 0..<8 {
+            let read = KeyedRead()
+            publishing.withLock { reads.append(read) }
+            defer { publishing.withLock { reads.removeAll { $0 === read } } }
+            var values: [StoredChange] = []
+            do {
+                if cause == .change, round == 0 { values = try own.values(for: nil) }
+                if !asked.isEmpty { values += try own.values(for: asked) }
+            } catch {
+                // They wait for their next use or event: to ask again might be a question to a person.
+                publishing.withLock { unread.formUnion(asked) }
+                failure = error
             }
-        } catch {
-            publishing.withLock { unread += asked }
-            // What can't be read waits for the next event: to ask again might be a question to a person.
-            if isRead { repeatLook() }
-            throw error
+            asked = values.map(\.name)
+            if asked.isEmpty { break }
+            do { asked = try show(values, read, cause, until: deadline) } catch {
+                failure = error
+                break
+            }
+            if asked.isEmpty { break }
         }
-        // Others keep changing them, and each change has shown what was newest.
-        publishing.withLock { unread += asked }
-        process.pool.run(after: 10_000_000) { [weak self] in self?.lookLater() }
+        if !asked.isEmpty {
+            // The backend doesn't return them again.
+            publishing.withLock { unread.formUnion(asked) }
+            repeatLook()
+        }
+        guard let failure else {
+            if publishing.withLock({ unread.isEmpty }) { _ = note(nil) }
+            return
+        }
+        if failure is PreferenceDeadline.WouldWait { throw failure }
+        let error = PreferenceError(.unavailable, from: failure)
+        if note(error) { reportAfterTurn(error) }
+        throw error
     }
 
     /// Shows what a read has returned, and returns the names that were changed meanwhile.

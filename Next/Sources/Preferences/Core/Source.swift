@@ -27,7 +27,7 @@ package final class Source: @unchecked Sendable {  // `turn` or the publish lock
     /// Whether a call can be tried without waiting, by a deadline of now.
     let isTriable: Bool
     /// Whether a read must look for external changes before it, if what was read last is too old.
-    let goesStale: Bool
+    package let goesStale: Bool
     /// The handler of the store that was created over the source.
     let issues = IssueReporter()
 
@@ -44,7 +44,7 @@ package final class Source: @unchecked Sendable {  // `turn` or the publish lock
     /// The reads of a keyed backend that are on their way.
     @exclusivity(unchecked) var reads: [KeyedRead] = []
     /// The names whose reads have failed.
-    @exclusivity(unchecked) var unread: [String] = []
+    @exclusivity(unchecked) var unread: Set<String> = []
     /// The entries whose names a keyed backend was asked for since the last time when all might have changed, and those from before that no
     /// thread has looked at yet.
     @exclusivity(unchecked) var current: [Entry] = []
@@ -60,6 +60,8 @@ package final class Source: @unchecked Sendable {  // `turn` or the publish lock
     let isRetrying = Atomic<Bool>(false)
     private enum Phase: UInt8 { case closed, failed, open }
     private let phase = Atomic<UInt8>(Phase.closed.rawValue)
+    /// Whether each change waits for the medium, from when on it is set.
+    let syncsEachChange = Atomic<Bool>(false)
     /// Whether a look for external changes is due.
     let isLookQueued = Atomic<Bool>(false)
     /// Whether a look that failed is going to be repeated.
@@ -120,12 +122,19 @@ package final class Source: @unchecked Sendable {  // `turn` or the publish lock
     }
 
     /// Reports to the source's own handler, or without one to those of all stores that show it.
-    func report(_ error: PreferenceError) {
-        if issues.hasHandler { return issues.report(error) }
+    func report(_ error: PreferenceError) { for handler in handlers { handler.report(error) } }
+
+    var handlers: [IssueReporter] {
+        if issues.hasHandler { return [issues] }
         let all = publishing.withLock { reporters.compactMap(\.reporter) }
         let handling = all.filter(\.hasHandler)
-        if handling.isEmpty { return issues.report(error) }
-        for reporter in handling { reporter.report(error) }
+        return handling.isEmpty ? [issues] : handling
+    }
+
+    /// Returns the file of a name's value, or of all, and the line, for messages; nil if it isn't in a file. Call without a turn or a lock.
+    package func location(of name: String?) -> String? {
+        guard let place = own?.describe(name), let path = place.path else { return nil }
+        return path + (place.line.map { ", line \($0)" } ?? "")
     }
 
     // MARK: Secrets
@@ -262,6 +271,8 @@ package final class Source: @unchecked Sendable {  // `turn` or the publish lock
         _ body: (inout Effects) throws -> Decision
     ) throws {
         var (stored, announced, limit): ([StoredChange], UInt64, Int) = ([], 0, 0)
+        let syncs = syncsEachChange.load(ordering: .relaxed)
+        if syncs, deadline.isNow { throw PreferenceDeadline.WouldWait() }
         try backend.change(until: begun(deadline)) { update in
             publish(update, &effects)
             limit = hasKept.load(ordering: .relaxed) ? publishing.withLock { keptNumber } : 0
@@ -271,7 +282,8 @@ package final class Source: @unchecked Sendable {  // `turn` or the publish lock
             if limit > 0 {
                 // Within the lock: new names of stores change the table, too.
                 publishing.withLock { addKept(limit, to: &stored) }
-            } else if mayWait, !storesEqualValues {
+            } else if mayWait, !storesEqualValues, own?.locked.isEmpty ?? true {
+                // Nothing is shown of a locked value, which a removal concerns.
                 publishing.withLock { dropStored(&stored) }
             }
             return stored
@@ -282,6 +294,8 @@ package final class Source: @unchecked Sendable {  // `turn` or the publish lock
             process.noteKeeping(self)
         }
         if mayWait, !stored.isEmpty { tidyAfterChange(&effects) }
+        // The values are shown already, and stay if this fails.
+        if syncs, !stored.isEmpty { try backend.sync(until: begun(deadline)) }
     }
 
     /// Removes what is stored already, for a place where storing takes time.

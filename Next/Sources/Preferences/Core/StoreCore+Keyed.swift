@@ -14,8 +14,8 @@ extension StoreCore {
     func prepare(_ names: NamesInUse, until deadline: PreferenceDeadline? = nil) {
         prepare(until: deadline)
         if goesStale { reportLocked(names) }
-        guard hasKeyed else { return }
-        do { try ask(for: names, until: deadline) } catch { report(PreferenceError(.unavailable, from: error)) }
+        // The source has reported what fails.
+        if hasKeyed { do { try ask(for: names, until: deadline) } catch {} }
     }
 
     /// Asks keyed sources for names that they weren't asked for yet, or that might have changed since.

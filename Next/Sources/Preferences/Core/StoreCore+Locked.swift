@@ -11,9 +11,9 @@ extension StoreCore {
     /// Why values of the layers can't be read; nil if all can be. Asked before the values: they might become readable behind that.
     func failures() -> [LayerFailure]? {
         prepare()
-        let isReadable = layers.allSatisfy { $0.source.isOpen && $0.source.own?.locked.isEmpty ?? true }
+        let isReadable = layers.allSatisfy { $0.source.isOpen && $0.source.locked.isEmpty }
         if isReadable { return nil }
-        return layers.map { LayerFailure(opening: $0.source.openingError, locked: $0.source.own?.locked ?? [:]) }
+        return layers.map { LayerFailure(opening: $0.source.openingError, locked: $0.source.locked) }
     }
 
     /// Returns why a value can't be read that comes before the one that is used, or before the default.
@@ -32,7 +32,7 @@ extension StoreCore {
     func names(of node: Node) -> [String] { publishing.withLock { [node.name] + node.formerNames } }
 
     /// Why values of the writable layer can't be read, by its own names.
-    var locked: [String: PreferenceError] { writable?.source.own?.locked ?? [:] }
+    var locked: [String: PreferenceError] { writable?.source.locked ?? [:] }
 
     /// Returns whether the writable layer's value of a preference is locked.
     func isLocked(_ name: String) -> Bool {
@@ -62,7 +62,7 @@ extension StoreCore {
     /// Reports, once each, the locked values of names that are going to be read.
     func reportLocked(_ names: NamesInUse) {
         for layer in layers where layer.source.goesStale {
-            let locked = layer.source.own?.locked ?? [:]
+            let locked = layer.source.locked
             if locked.isEmpty { continue }
             let used: [String] =
                 switch names {

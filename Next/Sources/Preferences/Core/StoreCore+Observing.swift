@@ -111,7 +111,7 @@ extension StoreCore {
             origin: announced == nil ? .external : .local,
             sequence: sequence,
             announced: announced ?? 0,
-            depth: (announced == nil ? 0 : preferences_state().pointee.depth) + 1,
+            depth: preferences_state().pointee.depth + 1,
             thread: preferences_thread()
         )
     }

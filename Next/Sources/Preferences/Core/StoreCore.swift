@@ -4,18 +4,11 @@ internal import Synchronization
 /// The layers, names and observers of a store.
 @usableFromInline
 package final class StoreCore: @unchecked Sendable {  // all but the constants is guarded by the publish lock
-    /// The strongest first; managed layers are the strongest, wherever they are listed.
-    package let layers: [Layer]
-    /// The index of the layer that a set changes, the first that isn't read-only; their count if there is none.
-    package let base: Int
     let publishing: PublishLock
-    /// Whether there is one layer, whose names and values are the store's.
-    let isPlain: Bool
-    let hasManaged: Bool
-    /// Whether a source is asked for single names.
-    let hasKeyed: Bool
-    /// Whether a source must be looked at before a read, so that nothing is cached.
-    let goesStale: Bool
+    /// The layers, or none before the first use of a store that makes them then.
+    @exclusivity(unchecked) private var list: LayerList
+    private let makeLayers: (@Sendable () -> [Layer])?
+    private let hasLayers: Atomic<Bool>
     package let issues: IssueReporter
     /// The prefix of a scope's names in the store whose issue handler it uses.
     package let scope: String
@@ -27,6 +20,8 @@ package final class StoreCore: @unchecked Sendable {  // all but the constants i
     let isFollowed: Bool
     /// The names that have changed since the follower has read them.
     @exclusivity(unchecked) var noted: Set<String> = []
+    /// The store that this one replaces in a scope of isolated stores, which has the declarations; set before this one is used.
+    @exclusivity(unchecked) private(set) var original: StoreCore?
     /// Whether the sources are open and the declarations checked, so that a read needs no preparation.
     let isPrepared = Atomic<Bool>(false)
 
@@ -49,8 +44,12 @@ package final class StoreCore: @unchecked Sendable {  // all but the constants i
     @exclusivity(unchecked) var isDelivering = false
     @exclusivity(unchecked) var sequence: UInt64 = 0
 
+    /// Creates a store over layers.
+    ///
+    /// - Parameter isLazy: Whether they are made when the store is first used; a declaration of a name is no use.
     init(
-        _ layers: [Layer],
+        _ makeLayers: @escaping @Sendable () -> [Layer],
+        isLazy: Bool = false,
         issues: IssueReporter,
         scope: String = "",
         secrecy: Secrecy = .declared,
@@ -60,20 +59,69 @@ package final class StoreCore: @unchecked Sendable {  // all but the constants i
     ) {
         (self.issues, self.scope, self.secrecy, self.rules) = (issues, scope, secrecy, rules)
         (self.isShared, self.isFollowed) = (isShared, isFollowed)
-        self.layers = layers.count == 1 ? layers : layers.filter(\.isManaged) + layers.filter { !$0.isManaged }
-        base = self.layers.firstIndex { !$0.isReadOnly } ?? layers.count
-        publishing = layers.first?.source.publishing ?? PublishLock()
-        for layer in layers.dropFirst() { publishing.connect(layer.source.publishing) }
-        isPlain = layers.count == 1 && layers[0].prefix.isEmpty && layers[0].spelling == nil
-        hasManaged = layers.contains(where: \.isManaged)
-        hasKeyed = layers.contains(where: \.source.isKeyed)
-        goesStale = layers.contains(where: \.source.goesStale)
-        for (index, layer) in layers.enumerated() where layer.source.issues !== issues {
-            // A source may be several layers.
-            if !layers[..<index].contains(where: { $0.source === layer.source }) { layer.source.add(issues) }
-        }
-        if !goesStale, layers.allSatisfy(\.source.isOpen) { isPrepared.store(true, ordering: .relaxed) }
+        self.makeLayers = isLazy ? makeLayers : nil
+        hasLayers = Atomic(!isLazy)
+        list = LayerList(isLazy ? [] : makeLayers())
+        publishing = list.layers.first?.source.publishing ?? PublishLock()
+        if isLazy { return }
+        for layer in list.layers.dropFirst() { publishing.connect(layer.source.publishing) }
+        noteLayers()
+        if !list.goesStale, list.layers.allSatisfy(\.source.isOpen) { isPrepared.store(true, ordering: .relaxed) }
     }
+
+    // MARK: Layers
+
+    /// The strongest first; managed layers are the strongest, wherever they are listed. Not under a lock before the first use.
+    package var layers: [Layer] { used.layers }
+    /// The index of the layer that a set changes, the first that isn't read-only; their count if there is none.
+    package var base: Int { used.base }
+    /// Whether there is one layer, whose names and values are the store's.
+    var isPlain: Bool { used.isPlain }
+    var hasManaged: Bool { used.hasManaged }
+    /// Whether a source is asked for single names.
+    var hasKeyed: Bool { used.hasKeyed }
+    /// Whether a source must be looked at before a read, so that nothing is cached.
+    var goesStale: Bool { used.goesStale }
+
+    /// Whether the layers are made, so that a name has entries in their sources.
+    var isUsed: Bool { hasLayers.load(ordering: .acquiring) }
+
+    private var used: LayerList {
+        @inline(__always) get {
+            if !isUsed { makeList() }
+            return list
+        }
+    }
+
+    @inline(never)
+    private func makeList() {
+        guard let makeLayers else { return }
+        // If two threads get here, the first one's layers are used.
+        let made = LayerList(makeLayers())
+        for layer in made.layers { publishing.connect(layer.source.publishing) }
+        let isFirst = publishing.withLock {
+            if hasLayers.load(ordering: .relaxed) { return false }
+            list = made
+            hasLayers.store(true, ordering: .releasing)
+            nodes.forEach { $0.attach(to: made.layers, $0.formerNames) }
+            return true
+        }
+        if isFirst { noteLayers() }
+    }
+
+    /// Has the sources know the store's issue handler, and its secrets.
+    private func noteLayers() {
+        let secrets = publishing.withLock { secretNames }
+        for (index, layer) in list.layers.enumerated() {
+            // A source may be several layers.
+            let isKnown = list.layers[..<index].contains { $0.source === layer.source }
+            if !isKnown, layer.source.issues !== issues { layer.source.add(issues) }
+            for name in secrets { layer.source.noteSecret(layer.key(name)) }
+        }
+    }
+
+    /// The layers that a name that is declared now has entries in; call under the publish lock.
+    var layersInUse: [Layer] { list.layers }
 
     /// The layer that a set changes.
     package var writable: Layer? { base < layers.count ? layers[base] : nil }
@@ -92,10 +140,12 @@ package final class StoreCore: @unchecked Sendable {  // all but the constants i
     /// Reports to the store's handler or, without one, as the source does if the store was created over it.
     package func report(_ error: PreferenceError) {
         let error = whole(error)
-        if !issues.hasHandler, let source = layers.first?.source, source.issues === issues {
-            return source.report(error)
-        }
-        issues.report(error)
+        for handler in handlers { handler.report(error) }
+    }
+
+    private var handlers: [IssueReporter] {
+        if !issues.hasHandler, let source = layers.first?.source, source.issues === issues { return source.handlers }
+        return [issues]
     }
 
     /// Reports an issue of a declared preference unless this store has reported it.
@@ -106,8 +156,36 @@ package final class StoreCore: @unchecked Sendable {  // all but the constants i
 
     /// Reports a stored value that can't be used, unless the handler was notified of it and the value hasn't changed since.
     func report(_ problem: UnreadableValue, of node: Node) {
-        let isNew = publishing.withLock { node.isNew(problem.key, of: problem.candidate, to: issues.id) }
-        if isNew { report(problem.error) }
+        let new = handlers.filter { handler in
+            publishing.withLock { node.isNew(problem.key, of: problem.candidate, to: handler.id) }
+        }
+        if new.isEmpty { return }
+        let error = whole(problem.error)
+        for handler in new { handler.report(error) }
+    }
+
+    /// Reports once that a stronger layer has another value of a name that was set.
+    func reportHidden(_ name: String) {
+        if base > 0 { reportHidden(name, by: publishing.withLock { candidates(name).first }) }
+    }
+
+    /// Reports once that the value of a stronger layer hides one that was set.
+    func reportHidden(_ name: String, by candidate: Candidate?) {
+        guard let candidate, candidate.layer < base else { return }
+        reportOnce(
+            PreferenceError(
+                .hidden,
+                name: name,
+                "the value is stored, but the layer \"\(layers[candidate.layer].name)\" has another one, which is read"
+            )
+        )
+    }
+
+    /// Makes this the store that replaces another one, whose mistakes in declarations it reports.
+    func replace(_ original: StoreCore) {
+        self.original = original
+        let misuses = original.publishing.withLock { exchange(&original.misuses, with: []) }
+        for misuse in misuses { noteMisuse(misuse) }
     }
 
     /// Notes a mistake in a declaration, which is reported when the store is used next: nothing is read by a declaration.
@@ -129,14 +207,29 @@ package final class StoreCore: @unchecked Sendable {  // all but the constants i
     /// Records that a name was declared secret.
     package func noteSecret(_ name: String) {
         publishing.withLock { _ = secretNames.insert(name) }
-        for layer in layers { layer.source.noteSecret(layer.key(name)) }
+        if isUsed { for layer in layers { layer.source.noteSecret(layer.key(name)) } }
     }
 
     /// Returns whether the value of a name is a secret: declared so here or in another store over a source, or as all of a layer's.
     package func isSecret(_ name: String) -> Bool {
-        if secrecy == .all || publishing.withLock({ secretNames.contains(name) }) { return true }
+        if secrecy == .all || original?.isSecret(name) ?? false || publishing.withLock({ isDeclaredSecret(name) }) {
+            return true
+        }
         if layers.contains(where: { $0.source.isSecret($0.key(name)) }) { return true }
-        return secrecy == .layers && publishing.withLock { candidates(name).contains { layers[$0.layer].isSecret } }
+        return secrecy == .layers
+            && publishing.withLock {
+                (nodes[name]?.candidates() ?? candidates(name)).contains { layers[$0.layer].isSecret }
+            }
+    }
+
+    /// Returns whether a name, or the preference of which it is a former one, was declared secret.
+    private func isDeclaredSecret(_ name: String) -> Bool {
+        secretNames.contains(name) || claims[name].map { secretNames.contains($0.node.name) } ?? false
+    }
+
+    /// Returns whether the writable place itself reports that an administrator manages a name, as user defaults do.
+    func isManagedByPlace(_ name: String) -> Bool {
+        writable.map { $0.source.own?.describe($0.key(name)).isManaged ?? false } ?? false
     }
 
     // MARK: Reading
@@ -147,14 +240,16 @@ package final class StoreCore: @unchecked Sendable {  // all but the constants i
     /// Opens the sources that nobody has tried to open, looks at those that are stale, and reports mistakes in declarations; reading doesn't
     /// fail.
     ///
-    /// - Parameter deadline: That of the call; without one, each source has its own, from now on.
-    func prepare(until deadline: PreferenceDeadline? = nil) {
-        if !isPrepared.load(ordering: .acquiring) { prepareSources(deadline) }
+    /// - Parameters:
+    ///   - deadline: That of the call; without one, each source has its own, from now on.
+    ///   - changed: A source that the call opens itself.
+    func prepare(until deadline: PreferenceDeadline? = nil, except changed: Source? = nil) {
+        if !isPrepared.load(ordering: .acquiring) { prepareSources(deadline, changed) }
     }
 
     @inline(never)
-    private func prepareSources(_ deadline: PreferenceDeadline?) {
-        let closed = layers.filter(\.source.isClosed)
+    private func prepareSources(_ deadline: PreferenceDeadline?, _ changed: Source?) {
+        let closed = layers.filter { $0.source.isClosed && $0.source !== changed }
         var deadlines = closed.map { deadline ?? $0.source.timeout }
         for index in deadlines.indices { _ = deadlines[index].start() }
         for (layer, deadline) in zip(closed, deadlines) {
@@ -183,6 +278,13 @@ package final class StoreCore: @unchecked Sendable {  // all but the constants i
             }
         }
         return found
+    }
+
+    /// Returns the value that the writable layer has under a preference's name, else under a former one.
+    package func ownValue(ofPreference name: String) -> Candidate? {
+        let node = node(name)
+        prepare(.node(node))
+        return publishing.withLock { node.candidates(from: base).first { $0.layer == base } }
     }
 
     /// Returns the stored values of a node that an update reads: those of the writable layer and the layers below it, with what isn't shown
@@ -237,8 +339,8 @@ package final class StoreCore: @unchecked Sendable {  // all but the constants i
         let isCurrent = publishing.withLock {
             guard cell.ticket == ticket else { return isFirst }
             if !isFirst { node.usesWeaker = true }
-            let isCacheable = !goesStale && (!hasKeyed || node.isKnown)
-            if isCacheable, !(isShared && IsolationScope.areOpen) { replaced = cell.fill(value) }
+            let isKept = !goesStale && (!hasKeyed || node.isKnown) && !(isShared && IsolationScope.areOpen)
+            if isKept { replaced = cell.fill(value) }
             return true
         }
         withExtendedLifetime(replaced) {}
@@ -260,7 +362,7 @@ package final class StoreCore: @unchecked Sendable {  // all but the constants i
             )
         }
         // One that isn't open yet is opened with the deadline of the change.
-        if layers.count > 1 || layers[0].source.isOpen { prepare(until: deadline) }
+        if layers.count > 1 || layers[0].source.isOpen { prepare(until: deadline, except: layers[base].source) }
     }
 
     var readOnlyError: PreferenceError {
@@ -272,16 +374,20 @@ package final class StoreCore: @unchecked Sendable {  // all but the constants i
         )
     }
 
+    /// The former names of a preference that are in use.
+    func formerNames(of node: Node) -> [String] { claims.count == 0 ? [] : publishing.withLock { node.formerNames } }
+
     /// The changes that store a value under a preference's name, and remove its former names.
     func changes(of node: Node, to value: PropertyListValue?) -> [StoredChange] {
-        let names = claims.count == 0 ? [] : publishing.withLock { node.formerNames }
+        let names = formerNames(of: node)
         if names.isEmpty { return [StoredChange(node.name, value, isPlain ? node : nil)] }
         return [StoredChange(node.name, value)] + names.map { StoredChange($0, nil) }
     }
 
     /// The changes by the names of the writable layer.
     private func keyed(_ changes: [StoredChange]) -> [StoredChange] {
-        isPlain || layers[base].prefix.isEmpty ? changes : changes.map { StoredChange(layers[base].key($0.name), $0.value) }
+        isPlain || layers[base].prefix.isEmpty
+            ? changes : changes.map { StoredChange(layers[base].key($0.name), $0.value) }
     }
 
     /// Checks that changes can be made, and notifies the observers that come before it, once, however often it is then tried; returns the
@@ -303,7 +409,7 @@ package final class StoreCore: @unchecked Sendable {  // all but the constants i
     func set(_ changes: [StoredChange]) -> PreferenceError? {
         do throws(PreferenceError) {
             let announced = try announce(changes)
-            return layers[base].source.set { _ in (keyed(changes), announced) }
+            return layers[base].source.set(isFixed: true) { _ in (keyed(changes), announced) }
         } catch { return error }
     }
 
@@ -313,7 +419,7 @@ package final class StoreCore: @unchecked Sendable {  // all but the constants i
         do throws(PreferenceError) { try checkTarget() } catch { return error }
         // The observers are notified once, also if it is tried twice.
         var announced: UInt64?
-        return layers[base].source.set { _ in
+        return layers[base].source.set(isFixed: false) { _ in
             let changes = try body()
             if hasManaged { try checkManaged(changes) }
             let number = announced ?? (Self.willSetCount.load(ordering: .relaxed) > 0 ? notifyEarly(changes) : 0)
@@ -344,7 +450,9 @@ package final class StoreCore: @unchecked Sendable {  // all but the constants i
     }
 
     /// Opens the sources on a thread of the pool.
-    nonisolated(nonsending) func prepare(_ source: Source, until deadline: PreferenceDeadline, isQueued: Bool) async throws {
+    nonisolated(nonsending) func prepare(_ source: Source, until deadline: PreferenceDeadline, isQueued: Bool)
+        async throws
+    {
         // A keyed backend that never waits is asked where the task runs.
         if isPrepared.load(ordering: .acquiring), !hasKeyed || source.backend.saysWhenItWaits { return }
         try await source.perform(until: deadline, isQueued: isQueued) { [self] in
@@ -362,7 +470,8 @@ package final class StoreCore: @unchecked Sendable {  // all but the constants i
         _ body: (inout Effects) throws -> [StoredChange]
     ) throws {
         try checkTarget(deadline)
-        if hasKeyed { try askBeforeChange(for: names, until: deadline) }
+        var deadline = deadline
+        if hasKeyed { try askBeforeChange(for: names, until: deadline.start()) }
         try layers[base].source.change(until: deadline) { effects in
             let made = try body(&effects)
             if hasManaged { try checkManaged(made) }
@@ -373,6 +482,15 @@ package final class StoreCore: @unchecked Sendable {  // all but the constants i
     }
 
     private func checkManaged(_ changes: [StoredChange]) throws(PreferenceError) {
+        for layer in layers where layer.isManaged {
+            guard let error = layer.source.openingError else { continue }
+            throw PreferenceError(
+                .managed,
+                name: changes.first?.name,
+                "the managed settings can't be read, so that each name might be managed; nothing was changed",
+                cause: error
+            )
+        }
         let managed = publishing.withLock { changes.first { isManagedHere($0.name) } }
         guard let managed else { return }
         throw PreferenceError(
@@ -387,5 +505,24 @@ package final class StoreCore: @unchecked Sendable {  // all but the constants i
         let node = claims[name]?.node ?? nodes[name]
         let found = node?.candidates() ?? candidates(name)
         return found.contains { layers[$0.layer].isManaged }
+    }
+}
+
+/// The layers of a store, and what follows from them.
+private struct LayerList {
+    let layers: [Layer]
+    let base: Int
+    let isPlain: Bool
+    let hasManaged: Bool
+    let hasKeyed: Bool
+    let goesStale: Bool
+
+    init(_ listed: [Layer]) {
+        layers = listed.count == 1 ? listed : listed.filter(\.isManaged) + listed.filter { !$0.isManaged }
+        base = layers.firstIndex { !$0.isReadOnly } ?? layers.count
+        isPlain = layers.count == 1 && layers[0].prefix.isEmpty && layers[0].spelling == nil
+        hasManaged = layers.contains(where: \.isManaged)
+        hasKeyed = layers.contains(where: \.source.isKeyed)
+        goesStale = layers.contains(where: \.source.goesStale)
     }
 }

@@ -35,6 +35,8 @@ struct Table: ~Copyable {
     private var entries = NameTable<Entry>()
     /// The number of values.
     private(set) var count = 0
+    /// Counts the changes of values.
+    private(set) var changeCount = 0
 
     /// The entry of a name, if it has a value or is shown by a store.
     func entry(_ name: String) -> Entry? { entries[name] }
@@ -51,6 +53,7 @@ struct Table: ~Copyable {
     /// Returns the value before, which the caller releases without the lock.
     mutating func set(_ entry: Entry, to value: PropertyListValue?) -> PropertyListValue? {
         count += (value == nil ? 0 : 1) - (entry.value == nil ? 0 : 1)
+        changeCount &+= 1
         let old = exchange(&entry.value, with: value)
         if !entry.reported.isEmpty { entry.reported = [] }
         if value == nil { dropUnused(entry) }

@@ -39,6 +39,10 @@ final class TaskQueue: Sendable {
         }
     }
 
+    /// Whether a task has its turn, and how many wait for it.
+    var isTaken: Bool { state.withLock { $0.isTaken } }
+    var waitingCount: Int { state.withLock { $0.waiting.count } }
+
     func leave() {
         let next: Waiter? = state.withLock { state in
             state.isTaken = !state.waiting.isEmpty

@@ -79,6 +79,18 @@ public struct AnyPreference: Sendable {
     /// Returns whether a stored value can be decoded as the declared type, in all its parts, without applying the rule.
     package func canDecode(_ stored: PropertyListValue) -> Bool { base.canDecode(stored) }
 
+    /// Returns the stored form of the value in a snapshot: the first stored value that can be read, else the default.
+    ///
+    /// Reports values that can't be read, as any read does.
+    ///
+    /// - Parameter isSecret: Whether reports must leave out a stored value, in addition to those of secret preferences.
+    package func storedForm(
+        in snapshot: StoreSnapshot,
+        isSecret: (PropertyListValue) -> Bool = { _ in false }
+    ) throws(PreferenceError) -> PropertyListValue? {
+        try base.storedForm(in: snapshot, isSecret: isSecret)
+    }
+
     /// Stores a value that is given in its stored form, or removes the stored value if `value` is `nil`, as `reset()` does.
     ///
     /// - Parameter value: A value in the form of `storedValue`. For a member it is the form of the whole value, of which only the
@@ -148,6 +160,10 @@ package protocol DeclaredPreference: Sendable, Hashable, CustomStringConvertible
     /// Returns the problems of the preference with these stored values.
     func problems(with candidates: [Candidate], _ outcome: String?) -> [PreferenceError]
     func canDecode(_ stored: PropertyListValue) -> Bool
+    func storedForm(
+        in snapshot: StoreSnapshot,
+        isSecret: (PropertyListValue) -> Bool
+    ) throws(PreferenceError) -> PropertyListValue?
     func reset()
     func write(stored: PropertyListValue?) throws(PreferenceError)
     nonisolated(nonsending) func writeSuspending(stored: PropertyListValue?) async throws(PreferenceError)
@@ -198,6 +214,20 @@ extension Preference: DeclaredPreference {
         } catch {
             return false
         }
+    }
+
+    package func storedForm(
+        in snapshot: StoreSnapshot,
+        isSecret: (PropertyListValue) -> Bool
+    ) throws(PreferenceError) -> PropertyListValue? {
+        let declaration = declaration.resolved
+        let (core, node) = (declaration.store.core, declaration.node)
+        var outcome = ReadOutcome()
+        let value = declaration.read(snapshot.candidates(core.names(of: node)), &outcome)
+        for problem in outcome.parts + outcome.problems {
+            core.report(isSecret(problem.candidate.value) ? problem.redacted(as: Value.self) : problem, of: node)
+        }
+        return try declaration.encodeUnchecked(value ?? defaultValue)
     }
 
     package func storedDefault() throws(PreferenceError) -> PropertyListValue? {

@@ -13,7 +13,8 @@ package protocol DeclaredRules: AnyObject, Sendable {
 
     /// Returns a value merged into a stored one of which the program understands something else than `base`; the value itself if it
     /// understands nothing of it.
-    func merged(_ new: PropertyListValue, _ base: PropertyListValue, into stored: PropertyListValue) -> PropertyListValue
+    func merged(_ new: PropertyListValue, _ base: PropertyListValue, into stored: PropertyListValue)
+        -> PropertyListValue
 
     /// Throws if it can't have a stored value, or if its rules forbid it.
     func check(_ stored: PropertyListValue) throws(PreferenceError)

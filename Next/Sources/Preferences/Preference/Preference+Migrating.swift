@@ -62,7 +62,8 @@ extension Preference {
             }
         } catch {
             // If one of them is a secret, the errors of the other one and of the closure must not show the value either.
-            let issue = source.isSecret || target.isSecret ? source.redacted(error, target) : source.issue(error, target)
+            let issue =
+                source.isSecret || target.isSecret ? source.redacted(error, target) : source.issue(error, target)
             target.store.report(issue)
         }
     }
@@ -119,13 +120,13 @@ extension Preference {
                 // One that was set in the meantime stays for the next launch.
                 guard transaction.own(node).first == old else { return }
                 for name in changes.map(\.name) where !sourceNames.contains(name) {
-                    if let stored = transaction.ownValue(name), stored != new { return }
+                    if let stored = transaction.ownValue(of: name), stored != new { return }
                 }
                 transaction.apply(removals + changes)
             }
         } else {
             try target.store.core.transact { transaction in
-                for name in changes.map(\.name) where transaction.ownValue(name) != nil { return }
+                for name in changes.map(\.name) where transaction.ownValue(of: name) != nil { return }
                 transaction.apply(changes)
             }
             guard target.declaration.own().first(where: target.declaration.isOwn)?.value == new else { return }

@@ -124,14 +124,17 @@ extension Preference {
 
     /// Whether an administrator manages the value, so that setting it fails.
     ///
-    /// Also `true` if the managed value can't be used, and for each name of a suite whose managed file exists but could not be read
-    /// since the program started. Reading it registers with Observation.
+    /// Also `true` if the managed value can't be used, and for each name if a managed store can't be opened. Reading it registers with
+    /// Observation.
     public var isManaged: Bool {
         let declaration = declaration.resolved
+        let candidates = declaration.registered()
         let layers = declaration.store.core.layers
-        // A managed layer that could not be read may have any value.
+        // A managed layer that can't be opened may have any value.
         if layers.contains(where: { $0.isManaged && !$0.source.isOpen }) { return true }
-        return declaration.registered().contains { layers[$0.layer].isManaged }
+        if candidates.contains(where: { layers[$0.layer].isManaged }) { return true }
+        let core = declaration.store.core
+        return ([name] + core.formerNames(of: declaration.node)).contains(where: core.isManagedByPlace)
     }
 
     /// Returns the stored value, or `nil` if nothing is stored. Registers with Observation.

@@ -117,7 +117,7 @@ extension PreferenceDeclaration {
     // Inlined, as the functions that it calls: each generic function looks up the type of the optional value, which takes 330
     // instructions.
     @inline(__always)
-    func decode(
+    package func decode(
         _ stored: PropertyListValue,
         _ problems: inout [EvolvingProblem],
         isText: Bool = false

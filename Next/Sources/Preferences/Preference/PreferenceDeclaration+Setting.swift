@@ -76,14 +76,6 @@ extension PreferenceDeclaration {
     @inline(never)
     func reportHidden() {
         let core = store.core
-        let used = core.publishing.withLock { node.candidates() }.first(where: canRead)
-        guard let used, used.layer < core.base else { return }
-        core.reportOnce(
-            PreferenceError(
-                .hidden,
-                name: name,
-                "the value is stored, but the layer \"\(core.layers[used.layer].name)\" has another one, which is read"
-            )
-        )
+        core.reportHidden(name, by: core.publishing.withLock { node.candidates() }.first(where: canRead))
     }
 }

@@ -91,7 +91,10 @@ package final class PreferenceDeclaration<Value: Sendable>: Sendable {
     /// Returns the layer that the value comes from.
     func source(among candidates: [Candidate]) -> PreferenceSource {
         guard let candidate = candidates.first(where: canRead) else { return .default }
-        if isOwn(candidate) { return .store }
+        if isOwn(candidate) {
+            let isManaged = store.core.isManagedByPlace(node.name(of: candidate))
+            return isManaged ? PreferenceSource(layer: "managed", isManaged: true) : .store
+        }
         let layer = store.core.layers[candidate.layer]
         return PreferenceSource(layer: layer.name, isManaged: layer.isManaged)
     }
@@ -141,7 +144,9 @@ package final class PreferenceDeclaration<Value: Sendable>: Sendable {
             let isFirst = outcome.isFirst(of: candidates)
             // What a rule reads of its own preference isn't the value.
             let isMisused = outcome.problems.contains(where: \.isMisuse)
-            guard isMisused || store.core.fill(slot, value, of: node, ticket: ticket, isFirst: isFirst) else { continue }
+            guard isMisused || store.core.fill(slot, value, of: node, ticket: ticket, isFirst: isFirst) else {
+                continue
+            }
             report(outcome)
             return value
         }

@@ -115,7 +115,9 @@ extension Preference {
             let error = value.error(outcome)
             return error.code == .unreadable ? error.appending(accepted) : error
         }
-        if isRequired, read.problems.isEmpty, value.map({ PreferenceDeclaration.isAbsent($0, declaration.coding) }) ?? true {
+        if isRequired, read.problems.isEmpty,
+            value.map({ PreferenceDeclaration.isAbsent($0, declaration.coding) }) ?? true
+        {
             problems.append(missing(in: layers, outcome))
         }
         return problems
@@ -141,7 +143,7 @@ extension Preference {
 extension Layer {
     /// Returns where a person sets the value of a name, for messages.
     fileprivate func place(of name: String) -> String {
-        isText ? optionPrefix + key(name) : "the layer \"\(self.name)\""
+        isText ? optionPrefix + key(name) : source.own?.describe(nil).path ?? "the layer \"\(self.name)\""
     }
 }
 
@@ -224,9 +226,12 @@ extension DeclaredPreference {
 }
 
 extension Layer {
-    /// Whether people write the layer's names for this program's preferences; a parser has checked those that it spells itself.
+    /// Whether people write the layer's names for this program's preferences; a parser has checked those that it spells itself, and a
+    /// credential might have another purpose.
     fileprivate var isWrittenByHand: Bool {
-        isText && isReadOnly && !isSecret && (optionPrefix.isEmpty || spelling == nil)
+        if isSecret { return false }
+        guard isText else { return source.own?.describe(nil).isWrittenByHand ?? false }
+        return isReadOnly && (optionPrefix.isEmpty || spelling == nil)
     }
 
     /// Returns the names with a value that aren't known, and that no preference of a store over the source has.
@@ -251,9 +256,10 @@ extension PreferenceError {
         )
         if near == nil, layer.optionPrefix.isEmpty { return nil }
         let cure = near.map { "did you mean \"\(start)\($0)\"?" } ?? "correct or remove it"
+        let location = layer.location(of: key).map { " (\($0))" } ?? ""
         self.init(
             .invalidName,
-            "no preference is named \"\(key)\"; its value in the layer \"\(layer.name)\" is ignored; \(cure)"
+            "no preference is named \"\(key)\"; its value in the layer \"\(layer.name)\"\(location) is ignored; \(cure)"
         )
     }
 }

@@ -17,10 +17,11 @@ extension PreferenceGroup {
     ///
     ///     let preview = GeneralPreferences(in: .inMemory())
     ///
-    /// Binds the preferences that are created while `init()` runs, including those of nested groups, but not lazy or computed
-    /// properties, nor those with an explicit `in:`. Over a store that stands for another, in memory or of a draft, these, and
-    /// nested groups with a store of their own, get a stand-in of it, the same in all groups over that store. A static or global preference whose first use is in `init()` is bound by accident,
-    /// too; debug builds report that to the store's issue handler as `misuse`, and two properties that have one name.
+    /// Binds the preferences that are created while `init()` runs, including those of nested groups, but not lazy or computed properties,
+    /// nor those with an explicit `in:`. Over a store that stands for another, in memory or of a draft, these, and nested groups with a
+    /// store of their own, get a stand-in of it, the same in all groups over that store. A static or global preference whose first use is in
+    /// `init()` is bound by accident, too; debug builds report that to the store's issue handler as `misuse`, and two properties that have
+    /// one name.
     ///
     /// - Parameter store: The store of the group's preferences.
     public init(in store: PreferenceStore) {

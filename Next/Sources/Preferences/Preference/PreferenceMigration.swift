@@ -61,7 +61,7 @@ extension PreferenceMigration {
         ///     $0["colour"] = nil
         ///     $0["frame"]?[member: "isPinned"] = nil
         public subscript(name: String) -> PropertyListValue? {
-            mutating get { transaction.ownValue(name) }
+            mutating get { transaction.ownValue(of: name) }
             set { transaction[name] = newValue }
         }
 
@@ -154,17 +154,24 @@ extension PreferenceStore {
     ) async throws -> PreferenceStoreChange {
         let steps = try MigrationSteps(steps, upTo: version)
         let core = resolved.core
-        guard let source = core.writable?.source else { throw core.readOnlyError }
+        let source = core.writable?.source
         var timeout = core.deadline
         let deadline = timeout.start()
         guard !dryRun else {
-            return try await source.perform(until: deadline) { try steps.rehearse(on: core, until: $0) }
+            guard let source else { return try steps.rehearse(on: core, until: deadline) }
+            return try await source.perform(until: deadline) { deadline in
+                if deadline.isNow, source.mayWait { throw PreferenceDeadline.WouldWait() }
+                return try steps.rehearse(on: core, until: deadline)
+            }
         }
         var changes = OwnChanges()
         for step in steps.all {
             changes.append(try await core.transact(until: deadline) { try steps.run(step, in: &$0) })
         }
-        try await source.perform(until: deadline) { try source.flush(until: $0) }
+        try await source?.perform(until: deadline) { deadline in
+            if deadline.isNow, source?.mayWait ?? false { throw PreferenceDeadline.WouldWait() }
+            try source?.flush(until: deadline)
+        }
         return PreferenceStoreChange(changes, in: core)
     }
 }
@@ -206,8 +213,7 @@ private struct MigrationSteps {
             )
         }
         guard let current else {
-            // As that of a new user.
-            if transaction.ownNames.allSatisfy(Self.isRecord) {
+            if isNew(&transaction) {
                 for step in all where step.runsOnNewStores { try step.run(in: &transaction) }
                 return transaction[PreferenceStore.versionName] = .integer(Int64(version))
             }
@@ -229,16 +235,29 @@ private struct MigrationSteps {
     /// Returns the changes that the steps would make, and stores nothing.
     func rehearse(on core: StoreCore, until deadline: PreferenceDeadline) throws -> PreferenceStoreChange {
         try core.writable?.source.open(until: deadline)
-        core.prepare()
-        var transaction = PreferenceTransaction(on: core, isRecording: false)
-        for step in all { try runUnlessDone(step, in: &transaction) }
-        if let failure = transaction.failure { throw failure }
-        return PreferenceStoreChange(transaction.ownChanges, in: core)
+        let (changes, _) = try core.rehearse { transaction in
+            for step in all { try runUnlessDone(step, in: &transaction) }
+            return transaction.ownChanges
+        }
+        return PreferenceStoreChange(changes, in: core)
+    }
+
+    /// Returns whether the store has no values, as that of a new user.
+    private func isNew(_ transaction: inout PreferenceTransaction) -> Bool {
+        guard transaction.ownNames.allSatisfy(Self.isRecord) else { return false }
+        guard transaction.core.writable?.source.isKeyed ?? false else { return true }
+        // Such a place lists only names that it was asked for, so the steps show which ones an older version had.
+        var trial = transaction.trial
+        for step in steps {
+            // One that needs the values of an earlier step fails here, and its names show all the same.
+            do { try step.run(in: &trial) } catch { continue }
+        }
+        return trial.usedNames.allSatisfy { Self.isRecord($0) || transaction.ownValue(of: $0) == nil }
     }
 
     private static func version(in transaction: inout PreferenceTransaction) throws(PreferenceError) -> Int? {
         // Not that of another layer: an administrator's file says nothing about the user's data.
-        guard let stored = transaction.ownValue(PreferenceStore.versionName) else { return nil }
+        guard let stored = transaction.ownValue(of: PreferenceStore.versionName) else { return nil }
         let shown = transaction.core.isSecret(PreferenceStore.versionName) ? .redacted : stored.description
         guard case .integer(let version) = stored, let version = Int(exactly: version), version >= 0 else {
             throw PreferenceError(
@@ -271,9 +290,19 @@ extension PreferenceTransaction {
     mutating func own(_ node: Node) -> [Candidate] { candidates(node).filter { $0.layer == core.base } }
 
     /// Returns the stored value of a name.
-    mutating func ownValue(_ name: String) -> PropertyListValue? {
+    package mutating func ownValue(of name: String) -> PropertyListValue? {
         candidates(name).first { $0.layer == core.base }?.value
     }
+
+    /// Returns the stored value of a preference, under its name or a former one.
+    package mutating func ownValue(ofPreference name: String) -> PropertyListValue? {
+        own(core.node(name)).first?.value
+    }
+
+    package mutating func isSet(_ name: String) -> Bool { ownValue(ofPreference: name) != nil }
+
+    /// Stores a value under a preference's name alone, or removes the value.
+    package mutating func store(_ value: PropertyListValue?, as name: String) { store(value, of: core.node(name)) }
 
     /// Returns the preference's value without applying the rules; nil if there is none that can be decoded.
     fileprivate mutating func ownValue<Value>(of preference: Preference<Value>) -> Value? {
@@ -307,6 +336,17 @@ extension PreferenceTransaction {
     /// The names of the stored values.
     fileprivate var ownNames: [String] {
         mutating get { Array(contents(from: core.base, to: core.base + 1).keys) }
+    }
+
+    /// The names that were read or written.
+    fileprivate var usedNames: Set<String> {
+        reads.reduce(into: Set(edits.keys)) { names, read in
+            switch read {
+            case .preference(let node, _): names.formUnion([node.name] + core.formerNames(of: node))
+            case .name(let name, _): names.insert(name)
+            case .all: break
+            }
+        }
     }
 
     fileprivate var ownChanges: OwnChanges {

@@ -67,7 +67,8 @@ extension PreferenceStore {
     /// Returns whether a variable is the address of a service, as Kubernetes sets it for each service of a namespace: `APP_PORT`, beside
     /// `APP_SERVICE_HOST`.
     private static func isServiceLink(_ name: String, among variables: [String: String]) -> Bool {
-        guard name.hasSuffix("_PORT"), let host = variables[name.dropLast(4) + "SERVICE_HOST"], let address = variables[name]
+        guard name.hasSuffix("_PORT"), let host = variables[name.dropLast(4) + "SERVICE_HOST"],
+            let address = variables[name]
         else { return false }
         return address.contains("://") && address.contains(host)
     }

@@ -105,15 +105,18 @@ extension PreferenceStore {
     ///     if !settings.isWritable { print("the settings are generated; changes go to another file") }
     ///
     /// False for a store whose layers are all read-only, such as the environment, for a file that the user of the program isn't
-    /// allowed to write or to create, for one that isn't a preferences file or can't be opened, and while managed settings can't be
-    /// read. A layered store answers for the layer that receives the writes. True for memory, and for user defaults, a keyring, etcd
+    /// allowed to write or to create, for one that isn't a preferences file or can't be opened, and while a managed store can't be
+    /// opened. A layered store answers for the layer that receives the writes. True for memory, and for user defaults, a keyring, etcd
     /// and other backends unless they know otherwise. A name can be managed even so: `Preference.isManaged`.
     ///
     /// Nothing is created or changed. Like a read, it opens a store that isn't open, unless that waits for a network, and each call
     /// looks at the file's permissions. Call it on any thread.
     public var isWritable: Bool {
-        guard let source = resolved.core.writable?.source else { return false }
-        resolved.core.prepare()
+        let core = resolved.core
+        guard let source = core.writable?.source else { return false }
+        core.prepare()
+        // A managed layer that isn't open might have any name.
         return source.isOpen && source.backend.isWritable
+            && core.layers.allSatisfy { !$0.isManaged || $0.source.isOpen }
     }
 }

@@ -20,6 +20,39 @@ extension PreferenceStore {
     }
 }
 
+extension PreferenceStore {
+    /// Returns the values of all layers at one moment, or those of some preferences.
+    package func snapshot(of names: [String]? = nil) -> StoreSnapshot { resolved.core.snapshot(of: names) }
+
+    /// All values of the layers that are open, without opening any.
+    package var contentsOpen: [String: PropertyListValue] { resolved.core.contents() }
+
+    /// Returns the readings of the newest snapshot: the first, and then one after each change of these names (or of any) that makes
+    /// the reading differ; a slow consumer gets the newest.
+    ///
+    /// `read` runs in the consumer, so a reading is never older than the one before.
+    package func updates<Reading: Sendable>(
+        of names: [String]? = nil,
+        _ read: @escaping @Sendable (StoreSnapshot) -> Reading,
+        isSame: @escaping @Sendable (Reading, Reading) -> Bool
+    ) -> some AsyncSequence<Reading, Never> & Sendable {
+        let updates = PreferenceUpdates<Reading?>(buffering: .newest(1)) { [self] yield in
+            let store = resolved
+            let latest = Lock<Reading?>(nil)
+            let readNewest: @Sendable () -> Reading? = {
+                let new = read(store.snapshot(of: names))
+                let old = latest.withLock { exchange(&$0, with: new) }
+                return old.map { isSame($0, new) } ?? false ? nil : new
+            }
+            yield(readNewest)
+            let nodes = names?.map(store.core.node)
+            let end = store.core.subscribe(to: nodes, at: .didSet) { _ in yield(readNewest) }
+            return [PreferenceObservation(of: store, end)]
+        }
+        return updates.compactMap { $0 }
+    }
+}
+
 /// A running observation; it ends when it is cancelled or released.
 public final class PreferenceObservation: Sendable {
     /// The work of `cancel`, once; in a struct, as the state of a lock must not be a bare function.

@@ -15,8 +15,14 @@ extension PreferenceStore {
         }
         set {
             let core = resolved.core
-            if let error = core.set([StoredChange(name, newValue)]) { core.report(error.named(name)) }
+            let error = name.isEmpty ? Self.emptyName : core.set([StoredChange(name, newValue)])
+            if let error { return core.report(error.named(name)) }
+            if newValue != nil { core.reportHidden(name) }
         }
+    }
+
+    static var emptyName: PreferenceError {
+        PreferenceError(.invalidName, "a preference needs a name that is not empty")
     }
 
     /// The name under which a store keeps the version of its data.
@@ -46,9 +52,12 @@ extension PreferenceStore {
     ///
     /// - Throws: `managed`, `readOnly`, or the error of the disk; nothing was changed.
     public func write(_ value: PropertyListValue?, for name: String) throws(PreferenceError) {
-        do { try resolved.core.write([StoredChange(name, value)]) } catch {
+        if name.isEmpty { throw Self.emptyName }
+        let core = resolved.core
+        do { try core.write([StoredChange(name, value)]) } catch {
             throw PreferenceError(.unavailable, from: error).named(name)
         }
+        if value != nil { core.reportHidden(name) }
     }
 
     /// Stores a value under a name, or removes the name if `value` is `nil`. The task is suspended while a backend with a
@@ -60,9 +69,12 @@ extension PreferenceStore {
         _ value: PropertyListValue?,
         for name: String
     ) async throws(PreferenceError) {
-        do { try await resolved.core.write([StoredChange(name, value)]) } catch {
+        if name.isEmpty { throw Self.emptyName }
+        let core = resolved.core
+        do { try await core.write([StoredChange(name, value)]) } catch {
             throw PreferenceError(.unavailable, from: error).named(name)
         }
+        if value != nil { core.reportHidden(name) }
     }
 
     /// Removes everything that this store itself holds, as one change, except the records of migrations and imports,
@@ -74,6 +86,8 @@ extension PreferenceStore {
     public func removeAll() {
         let core = resolved.core
         guard let layer = core.writable else { return }
+        core.prepare()
+        if let error = layer.source.openingError { return core.report(error) }
         if core.hasKeyed {
             do { try core.askBeforeChange(for: .all, until: core.deadline) } catch {
                 core.report(PreferenceError(.unavailable, from: error))
@@ -81,7 +95,7 @@ extension PreferenceStore {
         }
         let error = core.set {
             let all = layer.source.publishing.withLock {
-                var keys: [String] = []
+                var keys = Array(layer.source.unshown.keys)
                 // A keyed place may hide a value below an equal one of another place.
                 layer.source.table.forEach { if $0.value != nil || $0.isKnown { keys.append($0.name) } }
                 return keys

@@ -31,8 +31,11 @@ public final class PreferenceStore: Sendable {
     }
 
     /// Creates a store over layers, strongest first.
-    package init(
-        _ layers: [Layer],
+    ///
+    /// - Parameter isLazy: Whether they are made when the store is first used.
+    private init(
+        _ layers: @escaping @Sendable () -> [Layer],
+        isLazy: Bool,
         issues: IssueReporter,
         scope: String = "",
         secrecy: Secrecy = .declared,
@@ -43,6 +46,7 @@ public final class PreferenceStore: Sendable {
     ) {
         core = StoreCore(
             layers,
+            isLazy: isLazy,
             issues: issues,
             scope: scope,
             secrecy: secrecy,
@@ -72,10 +76,50 @@ public final class PreferenceStore: Sendable {
         )
     }
 
+    /// Creates a store over layers, strongest first.
+    package convenience init(
+        _ layers: [Layer],
+        issues: IssueReporter,
+        scope: String = "",
+        secrecy: Secrecy = .declared,
+        replacement: StoreReplacement? = nil,
+        standIns: StandIns? = nil,
+        isFollowed: Bool = false,
+        rules: RuleKeeper? = nil
+    ) {
+        self.init(
+            { layers },
+            isLazy: false,
+            issues: issues,
+            scope: scope,
+            secrecy: secrecy,
+            replacement: replacement,
+            standIns: standIns,
+            isFollowed: isFollowed,
+            rules: rules
+        )
+    }
+
+    /// Creates a store over layers that are made when it is first used.
+    convenience init(
+        isSecret: Bool = false,
+        replacement: StoreReplacement? = nil,
+        layers: @escaping @Sendable () -> [Layer]
+    ) {
+        self.init(
+            layers,
+            isLazy: true,
+            issues: IssueReporter(),
+            secrecy: isSecret ? .all : .declared,
+            replacement: replacement
+        )
+    }
+
     /// Creates a store over the layers of other stores.
     convenience init(layers stores: [PreferenceStore], replacement: StoreReplacement? = nil) {
         self.init(
-            stores.flatMap(\.asLayers),
+            { stores.flatMap(\.asLayers) },
+            isLazy: !stores.allSatisfy(\.core.isUsed),
             issues: IssueReporter(),
             secrecy: stores.map(\.core.secrecy).max() ?? .declared,
             replacement: replacement
@@ -89,7 +133,8 @@ public final class PreferenceStore: Sendable {
         replacement: StoreReplacement? = nil
     ) {
         self.init(
-            store.asLayers.map { $0.scoped(prefix) },
+            { store.asLayers.map { $0.scoped(prefix) } },
+            isLazy: !store.core.isUsed,
             issues: store.core.issues,
             scope: store.core.scope + prefix,
             secrecy: store.core.secrecy,
@@ -106,7 +151,8 @@ public final class PreferenceStore: Sendable {
         replacement: StoreReplacement? = nil
     ) {
         self.init(
-            store.asLayers.map { $0.readOnly(named: name) },
+            { store.asLayers.map { $0.readOnly(named: name) } },
+            isLazy: !store.core.isUsed,
             issues: store.core.issues,
             scope: store.core.scope,
             secrecy: store.core.secrecy,
@@ -115,37 +161,6 @@ public final class PreferenceStore: Sendable {
     }
 
     deinit { core.detach() }
-
-    /// Creates a store over a backend.
-    ///
-    /// Each call creates a store with its own cache, so use a backend for one store only. The backend is loaded at the first
-    /// read or write; if that fails, reads return defaults, the error goes to the issue handler, and each write tries again.
-    ///
-    /// The other parameters are for a layer of `layered(_:)`:
-    ///
-    ///     let remote = PreferenceStore(backend: RemoteBackend(), name: "remote", isReadOnly: true)
-    ///     let preferences = GeneralPreferences(in: .layered([remote, .standard]))
-    ///     print(preferences.$volume.source)  // remote
-    ///
-    /// - Parameters:
-    ///   - backend: The place of the values.
-    ///   - name: The name of a read-only layer in `Preference.source`; by default `managed` or `read-only`.
-    ///   - isReadOnly: Whether writes skip the layer; `change` is then never called.
-    ///   - isManaged: Whether the layer's values can't be overridden, wherever it is listed; the layer is then read-only.
-    ///   - isSecret: Whether every value is a secret, so that descriptions, errors and reports print `<redacted>` for it. The
-    ///     same applies in each layered store that contains this one.
-    public convenience init(
-        backend: any PreferenceBackend,
-        name: String? = nil,
-        isReadOnly: Bool = false,
-        isManaged: Bool = false,
-        isSecret: Bool = false
-    ) {
-        var layer = Layer(source: Source(custom: backend))
-        layer.name = name ?? (isManaged ? "managed" : isReadOnly ? "read-only" : "store")
-        (layer.isReadOnly, layer.isManaged) = (isReadOnly || isManaged, isManaged)
-        self.init(layer, isSecret: isSecret)
-    }
 
     /// Returns the scope of one account, document or window, as `scoped(prefix:)` does, for an identifier of any characters.
     ///
@@ -283,7 +298,9 @@ extension PreferenceStore {
     fileprivate func replacement(in scope: IsolationScope) -> PreferenceStore? {
         replacement.map { replacement in
             scope.replacement(for: self) {
-                replacement.make(in: scope)
+                let store = replacement.make(in: scope)
+                store.core.replace(core)
+                return store
             }
         }
     }

@@ -16,6 +16,8 @@ public struct PreferenceTransaction {
     /// The values by the store's names.
     private(set) var edits: [String: PropertyListValue?] = [:]
     private(set) var reads: [Read] = []
+    /// Report, when the changes are stored, that stronger layers hide them.
+    private(set) var hidingReports: [() -> Void] = []
     /// The first error, because of which nothing is stored.
     private(set) var failure: PreferenceError?
 
@@ -39,6 +41,9 @@ public struct PreferenceTransaction {
     init(on core: StoreCore, isRecording: Bool, asked: Set<String> = []) {
         (self.core, self.isRecording, self.asked) = (core, isRecording, asked)
     }
+
+    /// A transaction that notes what is read, for a body whose changes aren't made.
+    var trial: PreferenceTransaction { PreferenceTransaction(on: core, isRecording: true, asked: asked) }
 
     var changes: [StoredChange] { edits.map { StoredChange($0.key, $0.value) } }
 
@@ -65,18 +70,20 @@ public struct PreferenceTransaction {
     mutating func write<Value>(_ value: Value, to preference: Preference<Value>) throws(PreferenceError) {
         let declaration = try own(preference)
         store(try declaration.encode(value, over: candidates(declaration.node)), of: declaration.node)
+        if core.base > 0 { hidingReports.append { declaration.reportHidden() } }
     }
 
-    mutating func apply(_ changes: [StoredChange]) { for change in changes { edits.updateValue(change.value, forKey: change.name) } }
+    mutating func apply(_ changes: [StoredChange]) {
+        for change in changes { edits.updateValue(change.value, forKey: change.name) }
+    }
 
     /// The value stored under a name, or `nil` if nothing is stored. Setting `nil` removes the value.
     public subscript(name: String) -> PropertyListValue? {
         mutating get { candidates(name).first?.value }
         set {
-            guard !name.isEmpty else {
-                return fail(PreferenceError(.invalidName, "a preference needs a name that is not empty"))
-            }
+            guard !name.isEmpty else { return fail(PreferenceStore.emptyName) }
             edits.updateValue(newValue, forKey: name)
+            if core.base > 0, newValue != nil { hidingReports.append { [core] in core.reportHidden(name) } }
         }
     }
 
@@ -184,22 +191,23 @@ extension StoreCore {
     ) throws -> Result {
         // A store that nobody can change is read without a turn.
         guard writable != nil else {
-            let (result, changes) = try run(body)
-            if !changes.isEmpty { try write(changes) }
-            return result
+            let (result, transaction) = try rehearse(body)
+            guard let change = transaction.changes.first else { return result }
+            throw transaction.edits.count == 1 ? readOnlyError.named(change.name) : readOnlyError
         }
         var asked: Set<String> = []
-        let deadline = deadline
+        let deadline = deadline ?? self.deadline
         while true {
             var result: Result?
+            var hidingReports: [() -> Void] = []
             do {
-                try change(until: deadline ?? self.deadline, reading: names) { effects in
+                try change(until: deadline, reading: names) { effects in
                     let start = preferences_now()
-                    let (made, changes) = try run(body, asked)
+                    let (made, transaction) = try run(body, asked)
                     let duration = preferences_now() - start
                     if duration >= layers[base].source.longBody { effects.report(Self.longBody(duration)) }
-                    result = made
-                    return changes
+                    (result, hidingReports) = (made, transaction.hidingReports)
+                    return transaction.changes
                 }
             } catch let error as UnknownNames {
                 for name in error.names { try ask(for: .name(name), until: deadline) }
@@ -207,20 +215,38 @@ extension StoreCore {
                 continue
             }
             guard let result else { fatalError("a backend that didn't throw has run the body") }
+            for report in hidingReports { report() }
             return result
+        }
+    }
+
+    /// Runs a body without the turn; its changes aren't made.
+    func rehearse<Result>(
+        _ body: (inout PreferenceTransaction) throws -> Result
+    ) throws -> (Result, PreferenceTransaction) {
+        var asked: Set<String> = []
+        while true {
+            do { return try run(body, asked) } catch let error as UnknownNames {
+                for name in error.names { try ask(for: .name(name)) }
+                asked.formUnion(error.names)
+            }
         }
     }
 
     private func run<Result>(
         _ body: (inout PreferenceTransaction) throws -> Result,
-        _ asked: Set<String> = []
-    ) throws -> (Result, [StoredChange]) {
+        _ asked: Set<String>
+    ) throws -> (Result, PreferenceTransaction) {
         prepare()
         var transaction = PreferenceTransaction(on: self, isRecording: false, asked: asked)
-        let result = try body(&transaction)
+        let result: Result
+        do { result = try body(&transaction) } catch {
+            // It might have failed because it has read a name as absent.
+            throw transaction.unknown.isEmpty ? error : UnknownNames(names: transaction.unknown)
+        }
         if !transaction.unknown.isEmpty { throw UnknownNames(names: transaction.unknown) }
         if let failure = transaction.failure { throw failure }
-        return (result, transaction.changes)
+        return (result, transaction)
     }
 
     /// The body has read names that keyed sources must be asked for first, without the turn.
@@ -250,11 +276,16 @@ extension StoreCore {
         try await prepare(source, until: deadline, isQueued: true)
         var asked: Set<String> = []
         while true {
-            if source.mayWait { try await source.perform(until: deadline, isQueued: true) { try source.look(until: $0) } }
+            if source.mayWait {
+                try await source.perform(until: deadline, isQueued: true) { try source.look(until: $0) }
+            }
             var transaction = PreferenceTransaction(on: self, isRecording: true, asked: asked)
-            let result = try body(&transaction)
+            let result = Swift.Result { try body(&transaction) }
             let unknown = transaction.unknown
-            if unknown.isEmpty, let failure = transaction.failure { throw failure }
+            if unknown.isEmpty {
+                _ = try result.get()
+                if let failure = transaction.failure { throw failure }
+            }
             let (changes, reads) = (transaction.changes, transaction.reads)
             let isDone = try await source.perform(until: deadline, isQueued: true) { [self] deadline in
                 if !unknown.isEmpty {
@@ -270,7 +301,10 @@ extension StoreCore {
                     return true
                 } catch is Conflict { return false }
             }
-            if isDone { return result }
+            if isDone {
+                for report in transaction.hidingReports { report() }
+                return try result.get()
+            }
             asked.formUnion(unknown)
             try Source.checkCancellation()
             guard deadline.rest != 0 else { throw Self.conflict(source) }

@@ -1,7 +1,21 @@
-/// The stores that the whole program shares: created at the first use and never released.
+/// The identity of a store that the whole program shares.
+package enum SharedStore: Hashable, Sendable {
+    case standard
+    case state
+    case suite(String)
+
+    fileprivate var key: String {
+        switch self {
+        case .standard: "standard"
+        case .state: "state"
+        case .suite(let name): "suite " + name
+        }
+    }
+}
+
+/// The stores that the whole program shares: created when they are first requested, and never released.
 enum SharedStores {
     private struct Registry {
-        var suites: [String: PreferenceStore] = [:]
         /// All stores with a replacement.
         var replaceable: [Replaceable] = []
     }
@@ -12,22 +26,22 @@ enum SharedStores {
 
     private static let registry = Lock(Registry())
 
-    static let standard = make(isStandard: true)
-    static let state = make()
-
-    static func suite(_ name: String) -> PreferenceStore {
-        if let known = registry.withLock({ $0.suites[name] }) { return known }
-        // Without the lock, as it is registered, too. If two threads get here, the first one's store is used.
-        let made = make()
-        return registry.withLock { registry in
-            if let known = registry.suites[name] { return known }
-            registry.suites[name] = made
-            return made
-        }
+    static func store(_ shared: SharedStore) -> PreferenceStore {
+        store(shared.key, .memory(isStandard: shared == .standard)) { shared.layers() }
     }
 
-    private static func make(isStandard: Bool = false) -> PreferenceStore {
-        PreferenceStore(Layer(source: Source([:])), replacement: .memory(isStandard: isStandard))
+    /// Returns the store of a key; creates it at the first call in this process, and its layers when it is first used.
+    fileprivate static func store(
+        _ key: String,
+        isSecret: Bool = false,
+        _ replacement: StoreReplacement,
+        layers: @escaping @Sendable () -> [Layer]
+    ) -> PreferenceStore {
+        Process.current.shared(key, isKept: true) {
+            PreferenceStore(isSecret: isSecret, replacement: replacement) {
+                IsolatedProgram.isOn || TestProcess.isIsolated() ? [Layer(source: Source([:]))] : layers()
+            }
+        }
     }
 
     /// Adds a store to those that `dropCachedValues` reaches.
@@ -50,14 +64,65 @@ enum SharedStores {
 }
 
 extension PreferenceStore {
-    /// The store of this program; in memory, as in a test process, until there are files.
-    public static var standard: PreferenceStore { SharedStores.standard }
+    /// The store of this program.
+    ///
+    /// On Apple platforms `UserDefaults.standard`; elsewhere the file of `applicationIdentifier`. If the file can't be opened,
+    /// the error is reported once and reads give defaults. Values that properties and `reset()` set are shown, reported and kept in
+    /// memory, and stored once the file can be opened; each write, and each change in the file's folder, tries again. Until then all
+    /// that can throw, such as `write`, `update`, `read()`, `load()` and `flush()`, throws, and changes nothing.
+    ///
+    /// In a program started with `PREFERENCES_ISOLATED=1` in its environment, or with the arguments `-PreferencesIsolated YES`,
+    /// this store, `state` and every suite are in memory, initially empty and without managed settings: for previews and for tests of
+    /// the user interface. They are in memory in a test process, too; see `isolatesTestProcesses`.
+    public static var standard: PreferenceStore { SharedStores.store(.standard) }
 
-    /// The store of what this program remembers by itself; in memory, as `standard`.
-    public static var state: PreferenceStore { SharedStores.state }
+    /// The store of what this program remembers by itself, such as the frames of windows, the last tab and counters: so that the
+    /// settings in `standard` are those that the user made, and a person can keep their file in version control.
+    ///
+    ///     @Preference("window.frame", in: .state) var frame = Frame()
+    ///
+    /// On Apple platforms it is the suite of the bundle's identifier and `.state`; elsewhere the file `state.jsonl` in
+    /// `$XDG_STATE_HOME/NAME`, otherwise in `~/.local/state/NAME`, or in the first folder of `$STATE_DIRECTORY`, which systemd sets for a
+    /// service. `NAME` is `applicationIdentifier`. It has neither managed settings nor the system's defaults. It is in memory, initially
+    /// empty, wherever `standard` is.
+    public static var state: PreferenceStore { SharedStores.store(.state) }
 
-    /// Returns the store of a name that several programs may share; in memory, as `standard`.
-    public static func suite(_ name: String) -> PreferenceStore { SharedStores.suite(name) }
+    /// Returns the store of a name that several programs may share.
+    ///
+    /// On Apple platforms it is `UserDefaults(suiteName:)`, for an app group; elsewhere the file of that name. The same name
+    /// gives the same store, however often it is requested.
+    ///
+    /// It is for names that the program's source contains: an invalid name traps.
+    ///
+    /// - Precondition: `name` is valid: a folder's name of at most 200 bytes without a leading dot, and on Apple platforms neither
+    ///   the program's own bundle identifier nor the global domain.
+    public static func suite(_ name: String) -> PreferenceStore {
+        do throws(PreferenceError) {
+            try SuiteLocation.check(name)
+            try SharedStore.checkSuite(name)
+        } catch {
+            preconditionFailure("\(error)")
+        }
+        return SharedStores.store(.suite(name))
+    }
+
+    /// Returns the store of a name that the whole program shares and whose values are secrets, such as `.keyring`; creates it
+    /// at the first call. It is in memory if `.standard` is: inside `withIsolatedStores`, in test processes and in programs that are
+    /// started isolated.
+    ///
+    /// - Parameters:
+    ///   - name: Distinguishes the store from other such stores.
+    ///   - layers: Makes the layers, at the first use and only outside of isolation. If it throws, opening the store fails with that error.
+    package static func secret(
+        _ name: String,
+        layers: @escaping @Sendable () throws(PreferenceError) -> [Layer]
+    ) -> PreferenceStore {
+        SharedStores.store("secret " + name, isSecret: true, .memory(isStandard: false, isSecret: true)) {
+            do throws(PreferenceError) { return try layers() } catch {
+                return [Layer(source: Source(NoBackend(error)))]
+            }
+        }
+    }
 
     /// Creates a store that combines several: the first that has a name determines its value.
     ///

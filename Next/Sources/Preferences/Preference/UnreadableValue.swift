@@ -47,6 +47,11 @@ struct UnreadableValue {
         key = Key(of: cause)
     }
 
+    /// Returns the same issue without what might show the value.
+    func redacted(as type: Any.Type) -> UnreadableValue {
+        UnreadableValue(candidate, of: node, because: cause.redacted(as: type), outcome, isSecret: true)
+    }
+
     /// Whether a rule or a coding has used the preference.
     var isMisuse: Bool { cause.code == .misuse }
 
@@ -54,8 +59,11 @@ struct UnreadableValue {
     /// Whether the value is a text that isn't stored, as in an argument or an environment variable.
     private var isOutside: Bool { layer.isText && candidate.layer != node.core.base }
 
-    /// Says that the value isn't removed; only that of the writable layer is known to be stored.
-    private var kept: String { candidate.layer == node.core.base ? "the stored value is kept" : "the value is kept" }
+    /// Says that the value isn't removed; only that of the writable layer, or of a file, is known to be stored.
+    private var kept: String {
+        candidate.layer == node.core.base || layer.location(of: nil) != nil
+            ? "the stored value is kept" : "the value is kept"
+    }
 
     /// The error to report if the read continues without the value.
     var error: PreferenceError { error(nil) }
@@ -91,11 +99,10 @@ struct UnreadableValue {
             return "\(origin)\(start), can't be used: \(isMissing ? "the option needs a value: " : "")\(cause.message)"
         }
         let alias = candidate.name == 0 ? "" : ", as \"\(origin ?? stored)\""
-        guard candidate.layer != node.core.base || candidate.name > 0 else { return cause.message }
-        return "\(cause.message) (\(place)\(alias))"
+        let place = node.place(of: candidate)
+        guard candidate.layer != node.core.base || candidate.name > 0 || place.location != nil else { return cause.message }
+        return "\(cause.message) (\(place.text)\(alias))"
     }
-
-    private var place: String { "\(candidate.layer == node.core.base ? "user" : layer.name) layer" }
 
     /// The part of an error that is the same in all declarations and stores that read the value.
     struct Key: Equatable {
@@ -114,17 +121,27 @@ struct UnreadableValue {
 }
 
 extension Node {
+    /// Returns the layer of a candidate as messages name it, and its file and line, if it has any.
+    fileprivate func place(of candidate: Candidate) -> (text: String, location: String?) {
+        let layer = core.layers[candidate.layer]
+        let location = layer.location(of: layer.key(name(of: candidate)))
+        let name = candidate.layer == core.base ? "user" : layer.name
+        return ("\(name) layer\(location.map { ", \($0)" } ?? "")", location)
+    }
+
     /// Returns the issue for a person who should use the present name; nil if the program will.
     ///
-    /// A person writes text; the program itself stores the present name with its next write.
+    /// A person writes text and files; the program itself stores the present name with its next write.
     func useOfFormerName(_ candidate: Candidate) -> PreferenceError? {
+        guard candidate.name > 0 else { return nil }
         let layer = core.layers[candidate.layer]
-        guard candidate.name > 0, layer.isText else { return nil }
+        let place = place(of: candidate)
+        guard layer.isText || place.location != nil else { return nil }
         let former = layer.key(name(of: candidate))
         return PreferenceError(
             .deprecated,
             name: name,
-            "the value is used under the former name \"\(former)\" (\(layer.name) layer); rename it to \"\(layer.key(name))\""
+            "the value is used under the former name \"\(former)\" (\(place.text)); rename it to \"\(layer.key(name))\""
         )
     }
 }

@@ -1,35 +1,92 @@
+internal import CPreferences
+
 #if canImport(Glibc)
 internal import Glibc
 #elseif canImport(Musl)
 internal import Musl
-#else
+#elseif canImport(Darwin)
 internal import Darwin
 #endif
-internal import CPreferences
 
-/// A system call that failed.
+/// A system call that failed, or a file that can't be used though no call failed.
 struct FileSystemError: Error, CustomStringConvertible {
+    enum Kind: Equatable {
+        case call
+        /// Something else than a file is at the path.
+        case notAFile(String)
+        /// Another user, who could so choose what the program reads and writes, owns the file or its folder.
+        case foreignOwner(UInt32)
+        /// The file has a newer format, which a line says.
+        case newerFormat(String)
+    }
+
     let call: String
     let path: String
     let code: Int32
+    var kind = Kind.call
 
     /// Whether the user isn't permitted to write here, as opposed to a failure.
-    var deniesWriting: Bool { code == EACCES || code == EPERM || code == EROFS }
+    var deniesWriting: Bool { kind == .call && (code == EACCES || code == EPERM || code == EROFS) }
+    var isReadOnlyFileSystem: Bool { code == EROFS }
     /// Whether nothing is at the path.
     var isMissing: Bool { code == ENOENT || code == ENOTDIR }
+    /// Whether the path leads to nothing that the user could see.
+    var hidesEntry: Bool { isMissing || code == EACCES }
+    var isNoEntry: Bool { code == ENOENT }
+    var isExisting: Bool { code == EEXIST }
+    /// Whether no space is left, or the file would exceed what the user or the process may store.
+    var lacksSpace: Bool { code == ENOSPC || code == EDQUOT || code == EFBIG }
+    /// Whether the open file is another one's by now, as on a network, or was closed by the program.
+    var isStale: Bool { code == ESTALE || code == EBADF }
+    /// Whether the file can't be replaced: it is mounted by itself, or its owner and attributes can't be given to another one.
+    var deniesReplacing: Bool { deniesWriting || code == EBUSY || code == EXDEV }
 
-    var description: String { "\(call) \(path): \(String(cString: strerror(code)))" }
+    static func noSpace(_ call: String, _ path: String) -> FileSystemError {
+        FileSystemError(call: call, path: path, code: ENOSPC)
+    }
+    static func tooLarge(_ call: String, _ path: String) -> FileSystemError {
+        FileSystemError(call: call, path: path, code: EFBIG)
+    }
+    static func inUse(_ call: String, _ path: String) -> FileSystemError {
+        FileSystemError(call: call, path: path, code: EBUSY)
+    }
+    static func missing(_ path: String) -> FileSystemError { FileSystemError(call: "open", path: path, code: ENOENT) }
+
+    var description: String {
+        switch kind {
+        case .call: "\(call) \(path): \(String(cString: strerror(code)))"
+        case .notAFile(let kind): "\(path) is a \(kind), not a file"
+        case .foreignOwner(let user): "\(path) belongs to the user \(user)"
+        case .newerFormat(let reason): "\(path): \(reason)"
+        }
+    }
 }
 
 /// The identity of a file and what tells that it changed.
 struct FileStatus: Equatable, Sendable {
-    var device: UInt64, inode: UInt64, size: Int64, modified: Int64
+    var device: UInt64, inode: UInt64, size: Int64
+    /// When the content was changed, and when anything was.
+    var modified: Int64, changed: Int64
     var mode: UInt32, owner: UInt32, group: UInt32, links: UInt64
 
     func isSameFile(as other: FileStatus) -> Bool { device == other.device && inode == other.inode }
-    var isRegular: Bool { mode_t(mode) & S_IFMT == S_IFREG }
-    var isFolder: Bool { mode_t(mode) & S_IFMT == S_IFDIR }
-    var isLink: Bool { mode_t(mode) & S_IFMT == S_IFLNK }
+    var isFolder: Bool { kind == S_IFDIR }
+    var isLink: Bool { kind == S_IFLNK }
+    private var kind: mode_t { mode_t(mode) & mode_t(S_IFMT) }
+
+    /// The word for what isn't a file.
+    var otherKind: String? {
+        switch kind {
+        case S_IFREG: nil
+        case S_IFDIR: "folder"
+        case S_IFIFO: "pipe"
+        case S_IFCHR, S_IFBLK: "device"
+        default: "socket"
+        }
+    }
+
+    /// Whether new files get the group of the folder, which can write there (S_ISGID in inode(7)).
+    var sharesGroup: Bool { mode & 0o2020 == 0o2020 }
 }
 
 /// An open file, closed with its last reference.
@@ -54,9 +111,13 @@ class FileSystem: @unchecked Sendable {  // it has no state
 
     init() {}
 
+    /// Called before each call that can fail; a test's throws in place of it.
+    func willCall(_ call: String, _ path: String) throws(FileSystemError) {}
+
     final func retrying<Result: SignedInteger>(_ call: String, _ path: String, _ body: () -> Result)
         throws(FileSystemError) -> Result
     {
+        try willCall(call, path)
         while true {
             let result = body()
             if result >= 0 { return result }
@@ -64,7 +125,11 @@ class FileSystem: @unchecked Sendable {  // it has no state
         }
     }
 
-    func open(_ path: String, for purpose: Purpose, mode: UInt32 = 0o600) throws(FileSystemError) -> OpenFile {
+    // MARK: Open files
+
+    /// Opens a file, which messages name otherwise if `name` isn't nil.
+    func open(_ path: String, for purpose: Purpose, named name: String? = nil) throws(FileSystemError) -> OpenFile {
+        // Without O_NONBLOCK, opening a pipe that has no writer would block for ever.
         let common = O_CLOEXEC | O_NONBLOCK | O_NOCTTY
         let flags =
             switch purpose {
@@ -74,15 +139,15 @@ class FileSystem: @unchecked Sendable {  // it has no state
             case .replacing: common | O_RDWR | O_APPEND | O_CREAT | O_EXCL | O_NOFOLLOW
             case .folder: common | O_RDONLY | O_DIRECTORY
             }
-        var descriptor = try retrying("open", path) { openPath(path, flags, mode_t(mode)) }
-        if descriptor < 3 {
-            // A program with closed standard streams would print into the file.
-            let high = fcntl(descriptor, F_DUPFD_CLOEXEC, 3)
-            close(descriptor)
-            guard high >= 0 else { throw FileSystemError(call: "fcntl", path: path, code: errno) }
-            descriptor = high
-        }
-        return OpenFile(descriptor, path, isWritable: purpose != .reading && purpose != .folder, self)
+        let descriptor = try high(try retrying("open", path) { openPath(path, flags) }, path)
+        return OpenFile(descriptor, name ?? path, isWritable: purpose != .reading && purpose != .folder, self)
+    }
+
+    /// Returns a descriptor above 2: a program with closed standard streams would print into the file.
+    private func high(_ descriptor: Int32, _ path: String) throws(FileSystemError) -> Int32 {
+        guard descriptor < 3 else { return descriptor }
+        defer { closeDescriptor(descriptor) }
+        return try retrying("fcntl", path) { fcntl(descriptor, F_DUPFD_CLOEXEC, 3) }
     }
 
     func close(_ descriptor: Int32) { closeDescriptor(descriptor) }
@@ -97,12 +162,22 @@ class FileSystem: @unchecked Sendable {  // it has no state
         try retrying("write", file.path) { writeBytes(file.descriptor, bytes) }
     }
 
+    /// The offset behind the last write.
+    func position(_ file: OpenFile) throws(FileSystemError) -> Int64 {
+        Int64(try retrying("lseek", file.path) { lseek(file.descriptor, 0, SEEK_CUR) })
+    }
+
     func truncate(_ file: OpenFile, to size: Int64) throws(FileSystemError) {
         _ = try retrying("ftruncate", file.path) { ftruncate(file.descriptor, off_t(size)) }
     }
 
     func sync(_ file: OpenFile) throws(FileSystemError) {
         _ = try retrying("fsync", file.path) { fsync(file.descriptor) }
+    }
+
+    /// Syncs what is needed to read the content again.
+    func syncContent(_ file: OpenFile) throws(FileSystemError) {
+        _ = try retrying("fdatasync", file.path) { preferences_sync_content(file.descriptor) }
     }
 
     /// Takes the lock of a file; returns false if another process has it.
@@ -124,10 +199,39 @@ class FileSystem: @unchecked Sendable {  // it has no state
         return FileStatus(status)
     }
 
+    /// Gives a file the owner, access lists, attributes and mode of another one.
+    func copyAccess(from old: OpenFile, _ oldStatus: FileStatus, to new: OpenFile) throws(FileSystemError) {
+        let status = try status(new)
+        if (status.owner, status.group) != (oldStatus.owner, oldStatus.group) {
+            _ = try retrying("fchown", new.path) { fchown(new.descriptor, oldStatus.owner, oldStatus.group) }
+        }
+        // Before the mode: with an access control list, the mode's group bits are the most that the list can grant (acl(5)).
+        _ = try retrying("fsetxattr", new.path) { preferences_copy_attributes(old.descriptor, new.descriptor) }
+        try setMode(oldStatus.mode & 0o7777, of: new)
+    }
+
+    func setMode(_ mode: UInt32, of file: OpenFile) throws(FileSystemError) {
+        _ = try retrying("fchmod", file.path) { fchmod(file.descriptor, mode_t(mode)) }
+    }
+
+    // MARK: Paths
+
     func status(at path: String, followsLinks: Bool = true) throws(FileSystemError) -> FileStatus {
         var status = preferences_status()
-        _ = try retrying("stat", path) { path.withCString { preferences_get_status(-1, $0, followsLinks, &status) } }
+        _ = try retrying(followsLinks ? "stat" : "lstat", path) {
+            path.withCString { preferences_get_status(-1, $0, followsLinks, &status) }
+        }
         return FileStatus(status)
+    }
+
+    /// Whether no other file can take the place of a file without separating it from its other names.
+    func hasOtherNames(_ path: String) throws(FileSystemError) -> Bool {
+        try retrying("statx", path) { preferences_has_other_names(path) } > 0
+    }
+
+    /// Whether other machines might change a file without an event.
+    func isRemote(_ path: String) throws(FileSystemError) -> Bool {
+        try retrying("statfs", path) { preferences_is_remote(path) } > 0
     }
 
     func target(ofLinkAt path: String) throws(FileSystemError) -> String {
@@ -136,45 +240,60 @@ class FileSystem: @unchecked Sendable {  // it has no state
         return String(decoding: buffer[..<count].map(UInt8.init(bitPattern:)), as: UTF8.self)
     }
 
-    func realPath(_ path: String) -> String? {
-        guard let text = realpath(path, nil) else { return nil }
-        defer { free(text) }
-        return String(cString: text)
-    }
-
     func rename(_ path: String, to newPath: String) throws(FileSystemError) {
         _ = try retrying("rename", newPath) { renamePath(path, newPath) }
     }
 
-    func remove(_ path: String) throws(FileSystemError) { _ = try retrying("unlink", path) { unlink(path) } }
+    /// Exchanges two files in one step; returns false if the file system can't.
+    func exchange(_ path: String, with newPath: String) throws(FileSystemError) -> Bool {
+        do {
+            _ = try retrying("renameat2", newPath) { preferences_exchange(path, newPath) }
+            return true
+        } catch {
+            if error.code == EINVAL || error.code == ENOSYS || error.code == ENOTSUP { return false }
+            throw error
+        }
+    }
+
+    /// Removes a file or an empty folder.
+    func remove(_ path: String) throws(FileSystemError) { _ = try retrying("unlink", path) { removePath(path) } }
 
     func makeFolder(_ path: String) throws(FileSystemError) { _ = try retrying("mkdir", path) { mkdir(path, 0o700) } }
 
     func names(inFolder path: String) throws(FileSystemError) -> [String] {
+        try willCall("opendir", path)
         guard let folder = opendir(path) else { throw FileSystemError(call: "opendir", path: path, code: errno) }
         defer { closedir(folder) }
         var names: [String] = []
-        while let entry = readdir(folder) {
-            let name = withUnsafeBytes(of: &entry.pointee.d_name) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
+        while true {
+            errno = 0
+            guard let entry = readdir(folder) else {
+                if errno != 0 { throw FileSystemError(call: "readdir", path: path, code: errno) }
+                return names
+            }
+            let name = withUnsafeBytes(of: &entry.pointee.d_name) {
+                String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
+            }
             if name != "." && name != ".." { names.append(name) }
         }
-        return names
     }
 
-    /// Gives a file the mode and the owner of another one.
-    func copyAccess(of status: FileStatus, to file: OpenFile) throws(FileSystemError) {
-        _ = fchown(file.descriptor, status.owner, status.group)  // only root may give a file away
-        _ = try retrying("fchmod", file.path) { fchmod(file.descriptor, mode_t(status.mode & 0o7777)) }
+    /// Whether the effective user may write a file, or make files in a folder.
+    func isWritable(_ path: String, isFolder: Bool = false) -> Bool {
+        faccessat(AT_FDCWD, path, isFolder ? W_OK | X_OK : W_OK, AT_EACCESS) == 0
     }
 
-    func isWritable(_ path: String) -> Bool { faccessat(AT_FDCWD, path, W_OK, AT_EACCESS) == 0 }
+    /// Whether the effective user may list a folder.
+    func isReadable(_ path: String) -> Bool { faccessat(AT_FDCWD, path, R_OK, AT_EACCESS) == 0 }
 
-    /// Whether a few more files can be opened, by trying.
-    var hasDescriptor: Bool {
-        let descriptors = (0..<4).map { _ in openPath("/", O_RDONLY | O_CLOEXEC | O_DIRECTORY, 0) }
-        for descriptor in descriptors where descriptor >= 0 { closeDescriptor(descriptor) }
-        return descriptors.allSatisfy { $0 >= 0 }
-    }
+    // MARK: The process
+
+    /// The effective user, and whether it must not be led by the files of others.
+    var user: UInt32 { geteuid() }
+    var isPrivileged: Bool { preferences_is_privileged() }
+
+    /// The largest size of a file that this process may write.
+    var sizeLimit: Int64 { preferences_size_limit() }
 
     func environment(_ name: String) -> String? { getenv(name).map { String(cString: $0) } }
 
@@ -186,44 +305,96 @@ class FileSystem: @unchecked Sendable {  // it has no state
 
     // MARK: Watching (inotify(7))
 
-    func openWatchQueue() throws(FileSystemError) -> Int32 { try retrying("inotify_init", "") { inotify_init1(Int32(IN_CLOEXEC)) } }
+    /// The events of a watch.
+    enum Interest {
+        /// The names in a folder, and the contents of its files, too.
+        case names, contents
+        /// One file, whatever its name.
+        case file
+    }
 
-    func addWatch(_ folder: String, to queue: Int32) throws(FileSystemError) -> Int32 {
+    func openWatchQueue() throws(FileSystemError) -> Int32 {
+        try high(try retrying("inotify_init1", "") { inotify_init1(Int32(IN_CLOEXEC)) }, "")
+    }
+
+    func addWatch(_ path: String, for interest: Interest, to queue: Int32) throws(FileSystemError) -> Int32 {
+        // IN_ATTRIB: a folder that this user may enter from now on, a file that gets another link.
+        let names = IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO | IN_ATTRIB | IN_DELETE_SELF | IN_MOVE_SELF
+        let content = IN_MODIFY | IN_CLOSE_WRITE
         let events =
-            IN_CREATE | IN_MODIFY | IN_CLOSE_WRITE | IN_ATTRIB | IN_MOVED_TO | IN_MOVED_FROM | IN_DELETE | IN_DELETE_SELF
-            | IN_MOVE_SELF | IN_ONLYDIR
-        return try retrying("inotify_add_watch", folder) { inotify_add_watch(queue, folder, UInt32(events)) }
+            switch interest {
+            case .names: names | IN_ONLYDIR
+            case .contents: names | content | IN_ONLYDIR
+            case .file: content | IN_ATTRIB | IN_DELETE_SELF | IN_MOVE_SELF
+            }
+        return try retrying("inotify_add_watch", path) {
+            inotify_add_watch(queue, path, UInt32(events) | UInt32(IN_MASK_ADD))
+        }
     }
 
     func removeWatch(_ watch: Int32, from queue: Int32) { inotify_rm_watch(queue, watch) }
 
-    /// Waits for events; calls `body` with the watch and the name of each, or a watch of -1 if some were lost.
-    func readWatchEvents(_ queue: Int32, _ body: (Int32, String) -> Void) {
-        withUnsafeTemporaryAllocation(byteCount: 4096, alignment: 8) { buffer in
-            let count = Glibc.read(queue, buffer.baseAddress, buffer.count)
-            var offset = 0
-            while offset + MemoryLayout<inotify_event>.size <= count {
-                let event = buffer.load(fromByteOffset: offset, as: inotify_event.self)
-                let start = offset + MemoryLayout<inotify_event>.size
-                let name = buffer[start..<start + Int(event.len)].prefix { $0 != 0 }
-                body(event.mask & UInt32(IN_Q_OVERFLOW) != 0 ? -1 : event.wd, String(decoding: name, as: UTF8.self))
-                offset = start + Int(event.len)
+    /// An event of a watch, whose number is -1 if events were lost; of a folder itself if it has no name.
+    struct WatchEvent {
+        let watch: Int32
+        let name: String
+        /// Whether a path might lead elsewhere now.
+        let isMove: Bool
+    }
+
+    /// Waits for events and passes them to `body`; throws if there can't be any more.
+    func readWatchEvents(_ queue: Int32, _ body: (WatchEvent) -> Void) throws(FileSystemError) {
+        var events: [WatchEvent] = []
+        _ = try retrying("read", "inotify") {
+            withUnsafeTemporaryAllocation(byteCount: 4096, alignment: 8) { buffer in
+                let count = readBytes(queue, buffer)
+                var offset = 0
+                while offset + MemoryLayout<inotify_event>.size <= count {
+                    let event = buffer.load(fromByteOffset: offset, as: inotify_event.self)
+                    let start = offset + MemoryLayout<inotify_event>.size
+                    let name = buffer[start..<start + Int(event.len)].prefix { $0 != 0 }
+                    let isLost = event.mask & UInt32(IN_Q_OVERFLOW) != 0
+                    events.append(
+                        WatchEvent(
+                            watch: isLost ? -1 : event.wd,
+                            name: String(decoding: name, as: UTF8.self),
+                            isMove: event.mask & UInt32(IN_MODIFY | IN_CLOSE_WRITE) == 0
+                        )
+                    )
+                    offset = start + Int(event.len)
+                }
+                return count
             }
         }
+        if events.isEmpty { throw FileSystemError(call: "read", path: "inotify", code: EINVAL) }
+        for event in events { body(event) }
     }
 }
 
 // C functions that are hidden by a method of the same name.
-private func openPath(_ path: String, _ flags: Int32, _ mode: mode_t) -> Int32 { open(path, flags, mode) }
+private func openPath(_ path: String, _ flags: Int32) -> Int32 { open(path, flags, 0o600) }
 private func closeDescriptor(_ descriptor: Int32) { _ = close(descriptor) }
-private func writeBytes(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) -> Int { write(descriptor, bytes.baseAddress, bytes.count) }
+private func readBytes(_ descriptor: Int32, _ buffer: UnsafeMutableRawBufferPointer) -> Int {
+    read(descriptor, buffer.baseAddress, buffer.count)
+}
+private func writeBytes(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) -> Int {
+    write(descriptor, bytes.baseAddress, bytes.count)
+}
 private func renamePath(_ path: String, _ newPath: String) -> Int32 { rename(path, newPath) }
+private func removePath(_ path: String) -> Int32 { remove(path) }
 
 extension FileStatus {
     fileprivate init(_ status: preferences_status) {
         self.init(
-            device: status.device, inode: status.inode, size: status.size, modified: status.modified,
-            mode: status.mode, owner: status.owner, group: status.group, links: status.links
+            device: status.device,
+            inode: status.inode,
+            size: status.size,
+            modified: status.modified,
+            changed: status.changed,
+            mode: status.mode,
+            owner: status.owner,
+            group: status.group,
+            links: status.links
         )
     }
 }

@@ -41,6 +41,7 @@ public struct PreferenceDeadline: Sendable {
 
     /// The call would have had to wait; it is repeated on a thread that may.
     public struct WouldWait: Error {
+        /// Creates the error.
         public init() {}
     }
 }

@@ -66,14 +66,19 @@ extension PreferenceBackendContract {
             let (first, second) = (try trial.open(), try trial.open())
             for isThrowing in [true, false, true] {
                 try first.store(["a": .boolean(isThrowing), "b": isThrowing ? 1 : nil])
-                do { try second.change { _ in if isThrowing { throw BodyError() } else { return [:] } } } catch is BodyError {}
+                do {
+                    try second.change { _ in if isThrowing { throw BodyError() } else { return [:] } }
+                } catch is BodyError {}
                 let contents = second.contents
                 trial.expect(contents == first.contents, "the values it has passed on are \(describe(contents))")
             }
             let external = try second.catchUp()
             trial.expect(external.isEmpty, "catchUp passes on \(describe(external)) after it")
         },
-        Rule("A change in a body of another instance ends at its deadline and isn't overwritten", needs: [.sharedPlace, .atomicity]) {
+        Rule(
+            "A change in a body of another instance ends at its deadline and isn't overwritten",
+            needs: [.sharedPlace, .atomicity]
+        ) {
             trial in
             try await endsAtItsDeadline(trial, PreferenceDeadline(after: .milliseconds(20)))
             // One that says when it waits must not even do that for a moment.

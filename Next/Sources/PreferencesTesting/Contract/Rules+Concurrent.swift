@@ -53,7 +53,10 @@ extension PreferenceBackendContract {
             for replica in replicas {
                 try await replica.catchUp(within: trial.patience) { replica.contents == stored }
                 let contents = replica.contents
-                trial.expect(contents == stored, "an instance shows \(describe(contents)) while \(describe(stored)) is stored")
+                trial.expect(
+                    contents == stored,
+                    "an instance shows \(describe(contents)) while \(describe(stored)) is stored"
+                )
             }
         },
     ]

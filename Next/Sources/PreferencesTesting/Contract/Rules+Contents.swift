@@ -51,7 +51,9 @@ extension PreferenceBackendContract {
             let replica = try trial.open()
             var contents: Values = [:]
             for index in 0..<2_000 { contents["name.\(index)"] = exampleValues[index % exampleValues.count] }
-            for index in 0..<2_000 where contents["name.\(index)"].map(isLong) ?? false { contents["name.\(index)"] = 1 }
+            for index in 0..<2_000 where contents["name.\(index)"].map(isLong) ?? false {
+                contents["name.\(index)"] = 1
+            }
             try replica.store(contents.mapValues { $0 })
             try trial.expect(contents, "after one change")
             var changes: Changes = [:]

@@ -30,7 +30,8 @@ final class MemoryPlace: Sendable {
 
 /// A fault of a `MemoryPlaceBackend`.
 enum PlantedFault: Sendable {
-    case storesTheFirstChangeOnly, storesOneChangeAfterAnother, storesOverOthers, storesBeforeItFails, storesDespiteAnError
+    case storesTheFirstChangeOnly, storesOneChangeAfterAnother, storesOverOthers, storesBeforeItFails,
+        storesDespiteAnError
     case keepsRemovedNames, storesWholeRealsAsIntegers, cutsDatesToSeconds, foldsTheCaseOfNames, holdsAThousandNames
     case echoesItsOwnChanges, dropsExternalChangesInChange, dropsExternalChangesWhenItFails
     case passesOnOutdatedChanges, passesOnNoRemovals, announcesNothing
@@ -122,7 +123,8 @@ final class MemoryPlaceBackend: PreferenceBackend, @unchecked Sendable {  // the
     }
 
     private func store(_ changes: [StoredChange]) {
-        let changes = fault == .storesTheFirstChangeOnly ? Array(changes.sorted { $0.name < $1.name }.prefix(1)) : changes
+        let changes =
+            fault == .storesTheFirstChangeOnly ? Array(changes.sorted { $0.name < $1.name }.prefix(1)) : changes
         if fault == .storesOneChangeAfterAnother, changes.count == 2 {
             append(Array(changes.prefix(1)), isHalf: true)
             // Until any backend has read in between, or a time without such a read.
@@ -137,7 +139,9 @@ final class MemoryPlaceBackend: PreferenceBackend, @unchecked Sendable {  // the
         shared.state.withLock { state in
             state.isHalf = isHalf
             for change in changes where change.value != nil || fault != .keepsRemovedNames {
-                if fault == .holdsAThousandNames, state.values.count >= 1_000, state.values[change.name] == nil { continue }
+                if fault == .holdsAThousandNames, state.values.count >= 1_000, state.values[change.name] == nil {
+                    continue
+                }
                 state.values[change.name] = change.value
             }
             if position == state.log.count, fault != .echoesItsOwnChanges { position += 1 }

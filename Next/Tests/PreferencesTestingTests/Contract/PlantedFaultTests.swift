@@ -27,7 +27,10 @@ struct PlantedFaultTests {
             (.runsTheBodyTwice, "The body runs once if nobody else changes the place"),
             (.wrapsErrors, throwing),
             (.storesDespiteAnError, throwing),
-            (.dropsExternalChangesInChange, "The body gets what others have changed, and a body that throws loses nothing of it"),
+            (
+                .dropsExternalChangesInChange,
+                "The body gets what others have changed, and a body that throws loses nothing of it"
+            ),
             (.dropsExternalChangesInChange, "An external change before a change is passed on, and replaced by it"),
             (.waitsPastItsDeadline, deadline),
             (.waitsWithoutSaying, deadline),

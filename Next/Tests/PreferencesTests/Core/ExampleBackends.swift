@@ -33,11 +33,12 @@ final class TableBackend: PreferenceBackend {
 /// A place that other programs change, too, and that can be locked meanwhile, such as a file or a database with transactions.
 final class LockedBackend: PreferenceBackend, @unchecked Sendable {  // the store makes one call at a time
     let place = "the shared database"
+    let timeout: Duration
     let saysWhenItWaits = true
     private let database: Database
     private var version = 0
 
-    init(_ database: Database) { self.database = database }
+    init(_ database: Database, timeout: Duration = .seconds(5)) { (self.database, self.timeout) = (database, timeout) }
 
     func load(host: PreferenceBackendHost, until deadline: PreferenceDeadline) -> [StoredChange] {
         database.observe(host.changed)
@@ -53,7 +54,9 @@ final class LockedBackend: PreferenceBackend, @unchecked Sendable {  // the stor
     func change(until deadline: PreferenceDeadline, _ body: (ExternalChanges) throws -> [StoredChange]) throws {
         while !database.tryLock() {
             if deadline.isNow { throw PreferenceDeadline.WouldWait() }
-            if deadline.remaining == .zero { throw PreferenceError(.busy, "\(place) is locked; nothing was changed. Try again") }
+            if deadline.remaining == .zero {
+                throw PreferenceError(.busy, "\(place) is locked; nothing was changed. Try again")
+            }
             database.waitForUnlock(atMost: deadline.remaining)
         }
         defer { database.unlock() }
@@ -71,11 +74,11 @@ final class LockedBackend: PreferenceBackend, @unchecked Sendable {  // the stor
 /// A place over a network that many programs change: it stores only what is based on its newest revision.
 final class NetworkBackend: PreferenceBackend, @unchecked Sendable {  // the store makes one call at a time
     let place = "the server"
-    let timeout = Duration.seconds(10)
+    let timeout: Duration
     private let server: Server
     private var revision = 0
 
-    init(_ server: Server) { self.server = server }
+    init(_ server: Server, timeout: Duration = .seconds(10)) { (self.server, self.timeout) = (server, timeout) }
 
     func load(host: PreferenceBackendHost, until deadline: PreferenceDeadline) throws -> [StoredChange] {
         server.observe(host.changed)

@@ -174,6 +174,37 @@ struct KeepingTests {
         same(store.contents, [:])
     }
 
+    /// An observer runs when the thread has no turn any more, so it may use any form of any store.
+    @Test
+    func observerOfAnotherStoresSetInABodyRunsAfterIt() throws {
+        struct Failure: Error {}
+        let other = Preference("other", default: 0, in: .inMemory())
+        let events = Recorder<String>()
+        let observation = other.observe { [volume] change in
+            events.record("other \(change.new), volume \(volume.value)")
+            insist { try volume.update { $0 += change.new } }
+        }
+        try volume.update { value in
+            value = 1
+            other.value = 10
+            events.record("body")
+        }
+        same(volume.value, 11)
+        // Also three deep, and if the body throws.
+        #expect(throws: Failure.self) {
+            try volume.update { _ in
+                try Preference("third", default: 0, in: .inMemory()).update { third in
+                    third = 1
+                    other.value = 20
+                }
+                throw Failure()
+            }
+        }
+        same(volume.value, 31)
+        same(events.elements, ["body", "other 10, volume 1", "other 20, volume 11"])
+        withExtendedLifetime(observation) {}
+    }
+
     /// Two stores, whose bodies change each other's.
     @Test
     func crossingBodiesEnd() async {

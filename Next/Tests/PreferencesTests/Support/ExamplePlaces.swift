@@ -44,6 +44,8 @@ final class Server: Sendable {
         var log: [[StoredChange]] = []
         var observers: [@Sendable () -> Void] = []
         var isSilent = false
+        /// The time that a call must have.
+        var slowness = Duration.zero
         var waiting = 0
     }
 
@@ -51,6 +53,9 @@ final class Server: Sendable {
 
     /// Lets calls wait until it is reachable again, or their time is over.
     func setSilent(_ isSilent: Bool) { state.signal { $0.isSilent = isSilent } }
+
+    /// Lets calls end at once that don't have the time.
+    func setSlowness(_ slowness: Duration) { state.withLock { $0.slowness = slowness } }
 
     /// The number of calls that wait.
     var waiting: Int { state.withLock { $0.waiting } }
@@ -80,7 +85,8 @@ final class Server: Sendable {
     private func answer<Result>(within duration: Duration, _ body: (inout State) -> Result) throws -> Result {
         state.withLock { $0.waiting += 1 }
         defer { state.withLock { $0.waiting -= 1 } }
-        guard state.wait(atMost: duration, until: { !$0.isSilent }) else {
+        let hasTime = state.withLock { duration >= $0.slowness }
+        guard hasTime, state.wait(atMost: duration, until: { !$0.isSilent }) else {
             throw PreferenceError(.busy, "the server didn't answer in time; nothing was changed. Try again")
         }
         return state.withLock(body)

@@ -1,30 +1,38 @@
+import Foundation
 import Testing
 
 @testable import Preferences
 
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
-
 /// The kinds of store that the rules must hold for alike.
 enum StoreKind: CaseIterable, Sendable, CustomTestStringConvertible {
-    case memory, layered
+    case memory, file, layered
 
     var testDescription: String { "\(self)" }
 
-    /// Runs `body` with a fresh store of the kind.
-    func withStore<Result>(_ body: (PreferenceStore) throws -> Result) throws -> Result { try body(makeStore()) }
-
-    func withStore<Result>(_ body: (PreferenceStore) async throws -> Result) async throws -> Result {
-        try await body(makeStore())
+    /// Runs `body` with a fresh store of the kind, in a folder of its own.
+    ///
+    /// If an object holds the store longer, it misses the folder; that isn't an issue of the test.
+    func withStore<Result>(_ body: (PreferenceStore) throws -> Result) throws -> Result {
+        try withTemporaryFolder { folder in
+            let store = try makeStore(in: folder)
+            defer { store.issueHandler = { _ in } }
+            return try body(store)
+        }
     }
 
-    private func makeStore() -> PreferenceStore {
+    func withStore<Result>(_ body: (PreferenceStore) async throws -> Result) async throws -> Result {
+        try await withTemporaryFolder { folder in
+            let store = try makeStore(in: folder)
+            defer { store.issueHandler = { _ in } }
+            return try await body(store)
+        }
+    }
+
+    func makeStore(in folder: URL) throws -> PreferenceStore {
         switch self {
         case .memory: .inMemory()
-        case .layered: .layered([.inMemory(), .inMemory()])
+        case .file: try .file(at: folder.appending(path: "preferences.jsonl"))
+        case .layered: .layered([try .file(at: folder.appending(path: "preferences.jsonl")), .inMemory()])
         }
     }
 }
@@ -53,5 +61,38 @@ extension PreferenceStore {
             source.table.forEach { for (node, _) in $0.nodes { cores.insert(ObjectIdentifier(node.core)) } }
         }
         return cores.count
+    }
+
+    /// The number of observers of a name.
+    func subscriptionCount(of name: String) -> Int {
+        let node = core.node(name)
+        return core.publishing.withLock { node.subscriptions.all.filter { $0 != nil }.count }
+    }
+
+    /// The number of stored values that a name may be read as.
+    func candidateCount(of name: String) -> Int {
+        let node = core.node(name)
+        return core.publishing.withLock { node.candidates().count }
+    }
+
+    /// Changes the first layer as another program would, even one that is read-only in this store.
+    func setFromOutside(_ name: String, to value: PropertyListValue?) throws {
+        try core.layers[0].source.change(until: .never) { _ in ([StoredChange(name, value)], .max) }
+    }
+
+    /// Returns a store over a backend that is isolated as `.standard` is.
+    static func isolatable(_ contents: [String: PropertyListValue]) -> PreferenceStore {
+        let layer = Layer(source: Source(custom: MemoryBackend(contents)))
+        return PreferenceStore(layer, replacement: .memory(isStandard: false))
+    }
+}
+
+extension StoreCore {
+    func formerNames(of name: String) -> [String] { formerNames(of: node(name)) }
+}
+
+extension MemoryBackend {
+    convenience init(_ contents: [String: PropertyListValue]) {
+        self.init(contents.map { StoredChange($0.key, $0.value) })
     }
 }

@@ -1,0 +1,1 @@
+../../../../../Sources/PreferencesEtcd/Configuration/EtcdCredentials.swift

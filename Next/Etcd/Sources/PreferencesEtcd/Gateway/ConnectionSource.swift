@@ -1,0 +1,1 @@
+../../../../../Sources/PreferencesEtcd/Gateway/ConnectionSource.swift

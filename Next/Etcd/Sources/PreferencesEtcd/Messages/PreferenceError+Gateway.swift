@@ -1,0 +1,1 @@
+../../../../../Sources/PreferencesEtcd/Messages/PreferenceError+Gateway.swift

@@ -1,0 +1,1 @@
+../../../../Sources/PreferencesEtcd/PreferenceStore+Etcd.swift

@@ -1,0 +1,1 @@
+../../../../../Sources/PreferencesEtcd/Rollouts/Rollout.swift

@@ -1,0 +1,1 @@
+../../../../../Sources/PreferencesEtcd/Tool/EtcdSuiteList.swift

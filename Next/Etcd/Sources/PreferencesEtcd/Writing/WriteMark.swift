@@ -1,0 +1,1 @@
+../../../../../Sources/PreferencesEtcd/Writing/WriteMark.swift

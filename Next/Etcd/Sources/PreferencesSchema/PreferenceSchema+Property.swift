@@ -1,0 +1,1 @@
+../../../../Sources/PreferencesSchema/PreferenceSchema+Property.swift

@@ -1,0 +1,1 @@
+../../../../Tests/Products/PreferencesEtcdTests/FailoverTests.swift

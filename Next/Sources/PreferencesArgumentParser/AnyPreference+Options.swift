@@ -1,0 +1,1 @@
+../../../Sources/PreferencesArgumentParser/AnyPreference+Options.swift

@@ -1,0 +1,1 @@
+../../../Sources/PreferencesArgumentParser/OptionDefinition.swift

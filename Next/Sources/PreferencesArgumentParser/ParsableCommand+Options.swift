@@ -1,0 +1,1 @@
+../../../Sources/PreferencesArgumentParser/ParsableCommand+Options.swift

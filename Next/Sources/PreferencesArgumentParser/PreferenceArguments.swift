@@ -1,0 +1,1 @@
+../../../Sources/PreferencesArgumentParser/PreferenceArguments.swift

@@ -1,0 +1,1 @@
+../../../Sources/PreferencesArgumentParser/TextShape.swift

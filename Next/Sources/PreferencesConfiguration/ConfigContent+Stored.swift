@@ -1,0 +1,1 @@
+../../../Sources/PreferencesConfiguration/ConfigContent+Stored.swift

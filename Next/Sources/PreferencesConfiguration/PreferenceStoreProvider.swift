@@ -1,0 +1,1 @@
+../../../Sources/PreferencesConfiguration/PreferenceStoreProvider.swift

@@ -1,0 +1,1 @@
+../../../Sources/PreferencesFoundation/PreferenceStore+UserDefaults.swift

@@ -1,0 +1,1 @@
+../../../Sources/PreferencesFoundation/PropertyListValue+Foundation.swift

@@ -1,0 +1,1 @@
+../../../../Tests/PreferencesTests/Changes/TimingTests+Backends.swift

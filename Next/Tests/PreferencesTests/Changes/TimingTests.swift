@@ -1,0 +1,1 @@
+../../../../Tests/PreferencesTests/Changes/TimingTests.swift

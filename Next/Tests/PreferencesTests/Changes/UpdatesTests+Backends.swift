@@ -1,0 +1,1 @@
+../../../../Tests/PreferencesTests/Changes/UpdatesTests+Backends.swift

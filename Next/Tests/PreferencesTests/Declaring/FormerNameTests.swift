@@ -1,0 +1,1 @@
+../../../../Tests/PreferencesTests/Declaring/FormerNameTests.swift

@@ -1,0 +1,1 @@
+../../../../Tests/PreferencesTests/Evolving/EvolvingWriteTests.swift

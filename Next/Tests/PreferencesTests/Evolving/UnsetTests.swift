@@ -1,0 +1,1 @@
+../../../../Tests/PreferencesTests/Evolving/UnsetTests.swift

@@ -1,0 +1,1 @@
+../../../../Tests/PreferencesTests/File/SuiteLocationTests.swift

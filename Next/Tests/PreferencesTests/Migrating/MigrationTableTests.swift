@@ -1,0 +1,1 @@
+../../../../Tests/PreferencesTests/Migrating/MigrationTableTests.swift

@@ -1,0 +1,1 @@
+../../../../Tests/PreferencesTestingTests/ProgramTests.swift

@@ -1,0 +1,1 @@
+../../../../Tests/FaultTestSupport/ThreadUsage.swift
