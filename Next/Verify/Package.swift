@@ -44,7 +44,8 @@ let package = Package(
         .testTarget(
             name: "VerifyTests",
             dependencies: [
-                "Preferences", "PreferencesEditing", "PreferencesCloud", "PreferencesTesting", "DurableFile", "SwiftUIStandIn",
+                "Preferences", "PreferencesEditing", "PreferencesCloud", "PreferencesTesting", "DurableFile",
+                "SwiftUIStandIn",
                 combine,
             ],
             swiftSettings: standIns

@@ -43,7 +43,8 @@ final class UserDefaultsPartBackend: Backend {
 
     init(_ part: UserDefaultsPart, of defaults: UserDefaultsBackend) { (self.part, self.defaults) = (part, defaults) }
 
-    func load(host: PreferenceBackendHost, until deadline: PreferenceDeadline) throws(PreferenceError) -> [StoredChange] {
+    func load(host: PreferenceBackendHost, until deadline: PreferenceDeadline) throws(PreferenceError) -> [StoredChange]
+    {
         try defaults.load(part, host: host)
         return []
     }
@@ -53,7 +54,10 @@ final class UserDefaultsPartBackend: Backend {
     func values(for names: [String]?) -> [StoredChange] { defaults.values(part, for: names) }
 
     func change(until deadline: PreferenceDeadline, _ body: (ExternalChanges) throws -> [StoredChange]) throws {
-        throw PreferenceError(.readOnly, "forced, registered and global user defaults are only read; nothing was changed")
+        throw PreferenceError(
+            .readOnly,
+            "forced, registered and global user defaults are only read; nothing was changed"
+        )
     }
 }
 

@@ -21,7 +21,8 @@ struct ManagedConfigurationTests {
         var shared = defaults.shared
         shared.configuration = name
         return PreferenceStore(
-            UserDefaultsBackend(shared, protection: protection, runLater: { $1() }) { [watch = defaults.watch] _, deliver in
+            UserDefaultsBackend(shared, protection: protection, runLater: { $1() }) {
+                [watch = defaults.watch] _, deliver in
                 watch.observer(deliver)
             }
         )
