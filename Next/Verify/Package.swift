@@ -32,11 +32,22 @@ let package = Package(
             swiftSettings: standIns
         ),
         .target(name: "PreferencesCloud", dependencies: ["Preferences"], swiftSettings: standIns),
+        .target(name: "PreferencesSchema", dependencies: ["Preferences"], swiftSettings: standIns),
+        .target(
+            name: "PreferencesEditing",
+            dependencies: ["PreferencesSchema", "Preferences", "SwiftUIStandIn"],
+            swiftSettings: standIns
+        ),
+        .target(name: "PreferencesTesting", dependencies: ["CPreferences", "Preferences"], swiftSettings: standIns),
         // The parts of the replaced module that tests use.
         .target(name: "DurableFile", dependencies: ["Preferences"], swiftSettings: standIns),
         .testTarget(
             name: "VerifyTests",
-            dependencies: ["Preferences", "PreferencesCloud", "DurableFile", "SwiftUIStandIn", combine],
+            dependencies: [
+                "Preferences", "PreferencesEditing", "PreferencesCloud", "PreferencesTesting", "DurableFile",
+                "SwiftUIStandIn",
+                combine,
+            ],
             swiftSettings: standIns
         ),
     ],

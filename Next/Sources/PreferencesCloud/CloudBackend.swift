@@ -27,7 +27,7 @@ final class CloudBackend: Backend, @unchecked Sendable {  // used within a turn,
         (self.values, self.limits) = (values, limits)
     }
 
-    func load(host: PreferenceBackendHost) -> [StoredChange] {
+    func load(host: PreferenceBackendHost, until deadline: PreferenceDeadline) -> [StoredChange] {
         observation = values.observe { change in
             switch change {
             case .values: break
@@ -47,14 +47,14 @@ final class CloudBackend: Backend, @unchecked Sendable {  // used within a turn,
                     )
                 )
             }
-            host.lookHere()
+            host.changedNow()
         }
         // Requests the cloud's values, which arrive as external changes; without an account there are only this device's.
         _ = values.synchronize()
         return differences()
     }
 
-    func catchUp() -> ExternalChanges {
+    func catchUp(until deadline: PreferenceDeadline) -> ExternalChanges {
         let changes = differences()
         return changes.isEmpty ? .none : .changes([changes])
     }
@@ -73,7 +73,7 @@ final class CloudBackend: Backend, @unchecked Sendable {  // used within a turn,
     }
 
     /// Writes to this device's disk; iCloud doesn't report when it has the values.
-    func sync() throws(PreferenceError) {
+    func sync(until deadline: PreferenceDeadline) throws(PreferenceError) {
         guard values.synchronize() else {
             throw PreferenceError(.notDurable, "iCloud's values could not be synchronized; is the app entitled to it?")
         }

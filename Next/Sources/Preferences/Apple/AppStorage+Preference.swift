@@ -28,7 +28,9 @@ extension PreferenceStore {
     /// A suite that is empty when the process first uses it, if a store in memory is in the place of user defaults: in an app that hosts its
     /// own tests, in isolated stores and in a program that is started isolated; otherwise `nil`.
     fileprivate var volatileDefaults: UserDefaults? {
-        guard let source = resolved.core.writable?.source, source.backend is MemoryBackend, shows(source) else { return nil }
+        guard let source = resolved.core.writable?.source, source.backend is MemoryBackend, shows(source) else {
+            return nil
+        }
         return VolatileSuite.defaults
     }
 

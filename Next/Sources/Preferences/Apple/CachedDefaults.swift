@@ -148,7 +148,8 @@ package struct CachedDefaults {
     func size(with changes: [StoredChange]) -> Int {
         changes.reduce(size) { size, change in
             let before = entries[change.name]?.values[UserDefaultsPart.own.rawValue]
-            return size + Self.size(of: change.value, named: change.name) - Self.size(of: before ?? nil, named: change.name)
+            return size + Self.size(of: change.value, named: change.name)
+                - Self.size(of: before ?? nil, named: change.name)
         }
     }
 

@@ -69,13 +69,12 @@ final class UserDefaultsBackend: Backend {
 
     /// Runs a job on a thread of the library.
     static let runOnPool: RunLater = { pause, job in
-        let pool = Process.current.pool
-        pause > .zero ? pool.run(after: pause.nanoseconds, job) : pool.run(job)
+        pause > .zero ? Pool.current.run(after: pause, job) : Pool.current.run(job)
     }
 
     // MARK: Opening
 
-    func load(host: PreferenceBackendHost) -> [StoredChange] {
+    func load(host: PreferenceBackendHost, until deadline: PreferenceDeadline) -> [StoredChange] {
         state.withLock { $0.hosts[UserDefaultsPart.own.rawValue] = host }
         return []
     }
@@ -120,12 +119,12 @@ final class UserDefaultsBackend: Backend {
 
     private func unlock() {
         do throws(PreferenceError) { try checkReadable() } catch { return }
-        look(until: .patience)
+        look()
     }
 
     // MARK: Reading
 
-    func catchUp() -> ExternalChanges { .none }
+    func catchUp(until deadline: PreferenceDeadline) -> ExternalChanges { .none }
 
     func values(for names: [String]?) -> [StoredChange] { values(.own, for: names) }
 
@@ -209,7 +208,7 @@ final class UserDefaultsBackend: Backend {
             state.withLock { $0.hosts[UserDefaultsPart.own.rawValue] }?.report(warning)
         }
         // They might have other values than those that were written, or weaker ones where values were removed.
-        look(until: .now)
+        look()
     }
 
     /// Writes what is queued; returns false if it has left a rest to another thread, as others keep setting values.
@@ -239,9 +238,10 @@ final class UserDefaultsBackend: Backend {
     }
 
     /// Waits until the system's preferences process has all values; it doesn't report when it writes them to the disk.
-    func sync() throws(PreferenceError) {
+    func sync(until deadline: PreferenceDeadline) throws(PreferenceError) {
         let last = state.withLock { $0.queue.last }
-        guard writing.enter(until: PreferenceDeadline(after: timeout)) else {
+        var deadline = deadline
+        guard writing.enter(until: deadline.start()) else {
             throw PreferenceError(
                 .notDurable,
                 "another set of user defaults has not returned, so later sets are not written; "
@@ -266,15 +266,15 @@ final class UserDefaultsBackend: Backend {
             state.noteChanged(name)
             return !isOwn
         }
-        if isLooking { look(until: .patience) }
+        if isLooking { look() }
     }
 
     /// Shows what was noted, the weaker values first: they are hidden if the domain has one of its own.
-    private func look(until deadline: PreferenceDeadline) {
+    private func look() {
         let hosts = state.withLock { state in
             zip(state.hosts, state.changed).reversed().filter { !$0.1.isEmpty }.map(\.0)
         }
-        for host in hosts { host?.source?.lookHere(until: deadline) }
+        for host in hosts { host?.lookHere() }
     }
 
     /// Notifications that something may have changed, without its name: that any user defaults changed, which covers names that
@@ -315,7 +315,10 @@ final class UserDefaultsBackend: Backend {
         }
         guard isDue else { return }
         runLater(.milliseconds(100)) { [weak self] in self?.readOutdated() }
-        for host in hosts.reversed() { host?.source?.readOutdated() }
+        for source in hosts.reversed().compactMap({ $0?.source }) {
+            // What can't be shown now is asked for later.
+            do { try source.readOutdated(until: source.timeout) } catch {}
+        }
     }
 }
 

@@ -43,17 +43,21 @@ final class UserDefaultsPartBackend: Backend {
 
     init(_ part: UserDefaultsPart, of defaults: UserDefaultsBackend) { (self.part, self.defaults) = (part, defaults) }
 
-    func load(host: PreferenceBackendHost) throws(PreferenceError) -> [StoredChange] {
+    func load(host: PreferenceBackendHost, until deadline: PreferenceDeadline) throws(PreferenceError) -> [StoredChange]
+    {
         try defaults.load(part, host: host)
         return []
     }
 
-    func catchUp() -> ExternalChanges { .none }
+    func catchUp(until deadline: PreferenceDeadline) -> ExternalChanges { .none }
 
     func values(for names: [String]?) -> [StoredChange] { defaults.values(part, for: names) }
 
     func change(until deadline: PreferenceDeadline, _ body: (ExternalChanges) throws -> [StoredChange]) throws {
-        throw PreferenceError(.readOnly, "forced, registered and global user defaults are only read; nothing was changed")
+        throw PreferenceError(
+            .readOnly,
+            "forced, registered and global user defaults are only read; nothing was changed"
+        )
     }
 }
 
@@ -124,8 +128,13 @@ extension SharedUserDefaults {
     /// The name of a domain that never has a value.
     static let emptyDomain = "swift-preferences.without-values"
 
+    #if os(macOS)
+    /// None: an administrator's settings for a Mac are the forced values of user defaults.
+    static let configurationName: String? = nil
+    #else
     /// The name of the dictionary that an administrator sends to an app: developer.apple.com/library/archive/samplecode/sc2279.
-    static let configurationName = "com.apple.configuration.managed"
+    static let configurationName: String? = "com.apple.configuration.managed"
+    #endif
 }
 #endif
 

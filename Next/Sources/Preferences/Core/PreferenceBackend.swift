@@ -110,7 +110,7 @@ public struct PreferenceBackendHost: Sendable {
     }
 
     /// Shows at once what the backend has noticed, on this thread, unless that needs a long wait.
-    package func lookHere() { source?.lookHere(until: .patience) }
+    func lookHere() { if let source { source.lookHere() } else { changed() } }
 
     /// Does the same as `changed` on the calling thread, unless another one uses the store.
     package func changedNow() { source?.lookIfFree() }

@@ -22,6 +22,12 @@ extension Source {
     /// Looks on the calling thread, unless that has the turn.
     func lookIfFree() { if turn.isMine { lookLater() } else { lookNow() } }
 
+    /// Looks on the calling thread, unless that has the turn, or another one has it for long.
+    func lookHere() {
+        if turn.isMine { return lookLater() }
+        do { try look(until: .patience) } catch { lookLater() }
+    }
+
     /// Looks when the turn is free: the thread that has it looks, too, so in a burst of sets there is nothing to wait for.
     private func lookNow(_ tries: Int = 0) {
         do { try look(until: isOpen && tries < 20 ? .now : unattended) } catch is PreferenceDeadline.WouldWait {
@@ -45,7 +51,10 @@ extension Source {
     /// Has the sources below look, and then does; opens them unless they are open.
     func lookWhole(until deadline: PreferenceDeadline) throws {
         for source in own?.below ?? [] where source.mayWait { try source.lookWhole(until: deadline) }
+        let isOpen = isOpen
         try look(until: deadline)
+        // Not each change is noticed.
+        if isKeyed, isOpen, outdate() { try readOutdated(until: deadline) }
     }
 
     /// Shows what others have changed by now; opens the backend unless it is open.

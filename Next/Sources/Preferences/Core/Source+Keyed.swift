@@ -121,15 +121,6 @@ extension Source {
 
     // MARK: Changes that the backend notices
 
-    /// Shows at once what the backend has noted, if that needs no long wait; in a body of this thread, after it.
-    func lookHere(until deadline: PreferenceDeadline) {
-        if turn.isMine { return lookLater() }
-        do { try isKeyed ? readChanged(until: deadline) : look(until: deadline) } catch {
-            // What a keyed backend has noted is asked for later in any case.
-            if !isKeyed { lookLater() }
-        }
-    }
-
     /// Has each name asked for again when it is next used, as any might have changed; returns whether there are any.
     func outdate() -> Bool {
         publishing.withLock {
@@ -145,13 +136,11 @@ extension Source {
     }
 
     /// Asks for the names of those that have observers, or might have: the others are asked for when they are used.
-    func readOutdated() {
+    func readOutdated(until deadline: PreferenceDeadline) throws {
         let names = publishing.withLock {
             exchange(&outdated, with: []).filter { $0.knowledge == .outdated && isObserved($0) }.map(\.name)
         }
-        guard !names.isEmpty else { return }
-        // What can't be read is asked for later.
-        do { try read(names, for: .observers, until: timeout) } catch {}
+        if !names.isEmpty { try read(names, for: .observers, until: deadline) }
     }
 
     private func isObserved(_ entry: Entry) -> Bool {

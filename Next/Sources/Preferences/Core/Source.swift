@@ -147,7 +147,7 @@ package final class Source: @unchecked Sendable {  // `turn` or the publish lock
 
     var isOpen: Bool { phase.load(ordering: .acquiring) == Phase.open.rawValue }
     var isClosed: Bool { phase.load(ordering: .acquiring) == Phase.closed.rawValue }
-    var openingError: PreferenceError? { isOpen ? nil : publishing.withLock { failure } }
+    package var openingError: PreferenceError? { isOpen ? nil : publishing.withLock { failure } }
 
     /// Runs `body` in a turn, then delivers what it has published, unless the thread has another turn: then at the end of that one.
     func inTurn<Result>(

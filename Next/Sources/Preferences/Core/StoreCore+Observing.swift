@@ -43,7 +43,7 @@ extension StoreCore {
     }
 
     /// Notifies the readers of a name through Observation, although its value is the same: a control may show another one.
-    func signal(_ node: Node) {
+    package func signal(_ node: Node) {
         var effects = Effects()
         publishing.withLock { effects.note(node) }
         if let source = layers.first?.source { effects.run(source, preferences_state()) }

@@ -153,7 +153,7 @@ package final class PreferenceDeclaration<Value: Sendable>: Sendable {
     }
 
     /// Returns the stored values of the preference, registered with Observation for each change of them.
-    func registered() -> [Candidate] { store.core.read(node, slot, usesWeaker: true).candidates }
+    package func registered() -> [Candidate] { store.core.read(node, slot, usesWeaker: true).candidates }
 
     /// Returns the stored values of the preference that an update reads.
     func own() -> [Candidate] {

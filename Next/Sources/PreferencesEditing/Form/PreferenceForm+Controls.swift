@@ -1,0 +1,1 @@
+../../../../Sources/PreferencesEditing/Form/PreferenceForm+Controls.swift

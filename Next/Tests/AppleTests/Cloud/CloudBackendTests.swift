@@ -1,0 +1,1 @@
+../../../Verify/Tests/VerifyTests/Cloud/CloudBackendTests.swift

@@ -1,0 +1,1 @@
+../../../../Evidence/Verify/Tests/VerifyTests/Cloud/FakeCloud.swift

@@ -1,0 +1,1 @@
+../../../../Evidence/Verify/Tests/VerifyTests/SwiftUI/AppStorageTests.swift

@@ -1,0 +1,1 @@
+../../../../Tests/AppleTests/UserDefaults/ReleaseTests.swift
