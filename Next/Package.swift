@@ -16,8 +16,8 @@ let package = Package(
     platforms: [.macOS(.v15)],
     // For the package `Etcd`.
     products: [
-        "CPreferences", "Preferences", "PreferencesSchema", "PreferencesValidation", "PreferencesTesting", "DurableFile",
-        "FileTestSupport", "TestSupport",
+        "CPreferences", "Preferences", "PreferencesSchema", "PreferencesValidation", "PreferencesTesting",
+        "DurableFile", "FileTestSupport", "TestSupport",
     ].map { .library(name: $0, targets: [$0]) },
     targets: [
         .target(name: "CPreferences"),

@@ -253,7 +253,9 @@ extension StoreCore {
     ) throws -> (Result, PreferenceTransaction) {
         prepare()
         let source = writable?.source
-        var transaction = PreferenceTransaction(on: self, isRecording: source.map { $0.own == nil } ?? false, asked: asked)
+        // A program's backend might compare what is read.
+        let isRecording = source.map { $0.own == nil } ?? false
+        var transaction = PreferenceTransaction(on: self, isRecording: isRecording, asked: asked)
         let result: Result
         do { result = try body(&transaction) } catch {
             // It might have failed because it has read a name as absent.

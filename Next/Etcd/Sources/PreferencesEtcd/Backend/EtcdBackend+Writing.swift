@@ -123,7 +123,13 @@ extension EtcdBackend {
             among names: Set<String>?,
             mark: WriteMark? = nil
         ) throws(PreferenceError) -> TransactionBuilder {
-            try TransactionBuilder(changes, among: names, on: mirror, mark: mark, limit: configuration.maximumOperations)
+            try TransactionBuilder(
+                changes,
+                among: names,
+                on: mirror,
+                mark: mark,
+                limit: configuration.maximumOperations
+            )
         }
         let changes = mirror.missing(write.changes)
         if changes.isEmpty { return .unchanged(try builder(among: write.names)) }

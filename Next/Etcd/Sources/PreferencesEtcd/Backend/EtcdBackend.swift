@@ -99,7 +99,8 @@ final class EtcdBackend: PreferenceBackend {
 
     // MARK: Reading
 
-    func load(host: PreferenceBackendHost, until deadline: PreferenceDeadline) throws(PreferenceError) -> [StoredChange] {
+    func load(host: PreferenceBackendHost, until deadline: PreferenceDeadline) throws(PreferenceError) -> [StoredChange]
+    {
         try checkThreadMayBlock()
         self.host.withLock { $0 = host }
         let copied = loadCopy(host)
@@ -270,7 +271,8 @@ extension EtcdBackend: WatchDriver.Delegate {
                     guard mirror.histories == place.histories else { return .otherHistory }
                     mirror.verify()
                     mirror.note(mark: mark, at: revision)
-                    return mirror.isBehind(mark: mark?.modRevision.value ?? 0, count: count, at: revision) ? .behind : .current
+                    return mirror.isBehind(mark: mark?.modRevision.value ?? 0, count: count, at: revision)
+                        ? .behind : .current
                 }
             )
         } catch {
