@@ -13,7 +13,7 @@ SOURCES := Package.swift Sources Tests Examples/Package.swift Examples/Sources E
 	Evidence/Verify/Package.swift Evidence/Verify/Sources/SwiftUIStandIn Evidence/Verify/Sources/SecurityStandIn \
 	Evidence/Verify/Sources/ViewOperations Evidence/Verify/Tests Evidence/Verify/AppleCheck/Planted \
 	Evidence/Torture/Sources Evidence/Torture/Etcd Evidence/Laws \
-	Next/Package.swift Next/Sources Next/Tests \
+	Next/Package.swift Next/Sources Next/Tests Next/Etcd/Package.swift Next/Etcd/Sources Next/Etcd/Tests \
 	Evidence/Benchmarks/Package.swift Evidence/Benchmarks/Sources Evidence/Benchmarks/Operations Evidence/Benchmarks/Tests
 
 # Lanes of checks, two at a time; checks that share a build folder are one lane, joined by commas. EXCEPT leaves checks out.

@@ -14,6 +14,11 @@ let settings: [SwiftSetting] = [
 let package = Package(
     name: "swift-preferences-next",
     platforms: [.macOS(.v15)],
+    // For the package `Etcd`.
+    products: [
+        "CPreferences", "Preferences", "PreferencesSchema", "PreferencesValidation", "PreferencesTesting",
+        "DurableFile", "FileTestSupport", "TestSupport",
+    ].map { .library(name: $0, targets: [$0]) },
     targets: [
         .target(name: "CPreferences"),
         .target(name: "Preferences", dependencies: ["CPreferences"], swiftSettings: settings),

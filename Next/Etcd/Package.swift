@@ -18,8 +18,8 @@ func next(_ names: String...) -> [Target.Dependency] {
     names.map { .product(name: $0, package: "swift-preferences-next") }
 }
 
-let core = next("Preferences", "DurableFile", "CPreferences")
-let testSupport = next("FileTestSupport", "TestSupport")
+let core = next("Preferences", "PreferencesSchema", "DurableFile", "CPreferences")
+let testSupport = next("FileTestSupport", "TestSupport", "PreferencesValidation", "PreferencesTesting")
 
 let etcdClient: [Target.Dependency] = [
     .product(name: "AsyncHTTPClient", package: "async-http-client"),
@@ -45,10 +45,9 @@ let package = Package(
         .package(url: "https://github.com/swift-server/swift-service-lifecycle.git", from: "2.6.0"),
     ],
     targets: [
-        .target(name: "PreferencesSchema", dependencies: core, packageAccess: false, swiftSettings: settings),
         .target(
             name: "PreferencesEtcd",
-            dependencies: ["PreferencesSchema"] + core + etcdClient,
+            dependencies: core + etcdClient,
             packageAccess: false,
             swiftSettings: settings
         ),
@@ -61,7 +60,7 @@ let package = Package(
         ),
         .testTarget(
             name: "PreferencesEtcdTests",
-            dependencies: ["PreferencesEtcd", "PreferencesSchema", "EtcdTestSupport"] + core + testSupport + etcdClient + [
+            dependencies: ["PreferencesEtcd", "EtcdTestSupport"] + core + testSupport + etcdClient + [
                 .product(name: "MetricsTestKit", package: "swift-metrics"),
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
             ],

@@ -24,7 +24,9 @@ struct MirrorTests {
     }
 
     /// Removes and returns the changes that the mirror has collected, merged.
-    private mutating func take() -> [String: PropertyListValue?] { takeSteps().reduce(into: [:]) { $0.merge($1) { $1 } } }
+    private mutating func take() -> [String: PropertyListValue?] {
+        takeSteps().reduce(into: [:]) { $0.merge($1) { $1 } }
+    }
 
     /// A later start can continue only from values that are complete.
     @Test

@@ -209,7 +209,7 @@ struct SchemaTests {
         let transport = try TestTransport()
         let backend = try EtcdBackend(suite: suite, configuration, monitor: monitor) { transport }
         let host = PreferenceBackendHost(changed: {}, report: { _ in })
-        _ = try backend.load(host: host)
+        _ = try backend.load(host: host, until: PreferenceDeadline(after: .seconds(60)))
         let changes: [String: PropertyListValue?] = ["a": 1]
         let write = EtcdBackend.Write(changes: changes, reads: [])
         #expect(monitor.status.isConnected)

@@ -77,7 +77,7 @@ package struct Layer: Sendable {
     }
 
     /// Returns a read-only layer of another name, or this layer if it is read-only already.
-    func readOnly(named name: String) -> Layer {
+    package func readOnly(named name: String) -> Layer {
         guard !isReadOnly else { return self }
         var layer = self
         (layer.name, layer.isReadOnly) = (name, true)

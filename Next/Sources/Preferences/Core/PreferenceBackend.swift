@@ -33,11 +33,17 @@ public protocol PreferenceBackend: AnyObject, Sendable {
     /// Returns what others have changed since the last call of `load`, `catchUp` or `change`.
     func catchUp(until deadline: PreferenceDeadline) throws -> ExternalChanges
 
+    /// Returns what others have changed by now, also what the backend wasn't notified of: for `PreferenceStore.load()` of an open store.
+    ///
+    /// For a backend that is notified over a network. By default it calls `catchUp`.
+    func refresh(until deadline: PreferenceDeadline) throws -> ExternalChanges
+
     /// Passes what others have changed since the last call to `body`, and stores the changes that it returns: all, or nothing.
     ///
     /// While no other process can change the place; then `body` runs once. A place that can't be locked stores the changes only if it is
-    /// still as `body` saw it; else it calls `body` again, with what changed since. If `body` throws, nothing is stored and the error is
-    /// thrown on. When it returns, the changes survive the death of the process.
+    /// still as `body` saw it, at least in their names and those of `host.reads`; else it calls `body` again, with what changed since. A change
+    /// may be to the value that is stored already. If `body` throws, nothing is stored and the error is thrown on. When it returns, the changes
+    /// survive the death of the process.
     ///
     /// - Throws: `busy` or `unavailable` at the deadline, or another error if nothing was stored (but see
     ///   `PreferenceError.Code.outcomeUnknown`).
@@ -58,6 +64,9 @@ extension PreferenceBackend {
 
     /// Returns true.
     public var isWritable: Bool { true }
+
+    /// Calls `catchUp`.
+    public func refresh(until deadline: PreferenceDeadline) throws -> ExternalChanges { try catchUp(until: deadline) }
 
     /// Does nothing.
     public func sync(until deadline: PreferenceDeadline) throws {}
@@ -89,23 +98,30 @@ public enum ExternalChanges: Sendable {
     case contents(after: [[StoredChange]], [StoredChange])
 }
 
-/// The connection from a backend to its store; both closures may be called on any thread.
+/// The connection from a backend to its store; `changed` and `report` may be called on any thread.
 public struct PreferenceBackendHost: Sendable {
     /// Has the store call `catchUp` soon, or `load` if that failed before; returns at once.
     public let changed: @Sendable () -> Void
     /// Reports an error that can't be thrown, such as a damaged value, to the store's issue handler.
     public let report: @Sendable (PreferenceError) -> Void
+    /// Returns the names that the changes of the last body depend on, besides their own; nil for all. Called in `change`.
+    public let reads: @Sendable () -> Set<String>?
     /// The source, for the library's own backends that observe a framework, and for tests.
     weak let source: Source?
 
     /// Creates a host, for tests of a backend.
-    public init(changed: @escaping @Sendable () -> Void, report: @escaping @Sendable (PreferenceError) -> Void) {
-        (self.changed, self.report, source) = (changed, report, nil)
+    public init(
+        changed: @escaping @Sendable () -> Void,
+        report: @escaping @Sendable (PreferenceError) -> Void,
+        reads: @escaping @Sendable () -> Set<String>? = { nil }
+    ) {
+        (self.changed, self.report, self.reads, source) = (changed, report, reads, nil)
     }
 
     init(_ source: Source) {
         changed = { [weak source] in source?.lookLater() }
         report = { [weak source] in source?.reportAfterTurn($0) }
+        reads = { [weak source] in source?.readNames }
         self.source = source
     }
 

@@ -52,13 +52,15 @@ extension Source {
     func lookWhole(until deadline: PreferenceDeadline) throws {
         for source in own?.below ?? [] where source.mayWait { try source.lookWhole(until: deadline) }
         let isOpen = isOpen
-        try look(until: deadline)
+        try look(until: deadline, isWhole: true)
         // Not each change is noticed.
         if isKeyed, isOpen, outdate() { try readOutdated(until: deadline) }
     }
 
     /// Shows what others have changed by now; opens the backend unless it is open.
-    func look(until deadline: PreferenceDeadline) throws {
+    ///
+    /// - Parameter isWhole: Whether the backend looks for what it wasn't notified of.
+    func look(until deadline: PreferenceDeadline, isWhole: Bool = false) throws {
         if isKeyed, isOpen {
             _ = isLookQueued.exchange(false, ordering: .acquiringAndReleasing)
             return try readChanged(until: deadline)
@@ -67,7 +69,7 @@ extension Source {
             // Before the backend is asked: what comes later is another event.
             _ = isLookQueued.exchange(false, ordering: .acquiringAndReleasing)
             if isOpen {
-                try catchUp(until: deadline, &effects)
+                try catchUp(until: deadline, isWhole: isWhole, &effects)
                 noteProblems(&effects)
                 if hasKept.load(ordering: .relaxed) { storeOrRetry(until: .now, &effects) } else { _ = note(nil) }
             } else {
@@ -84,10 +86,13 @@ extension Source {
         do { try look(until: .now) } catch {}  // the source has reported it
     }
 
-    func catchUp(until deadline: PreferenceDeadline, _ effects: inout Effects) throws {
+    func catchUp(until deadline: PreferenceDeadline, isWhole: Bool = false, _ effects: inout Effects) throws {
         // Only a thread of the pool, or a read, asks a place that can't be tried to be quick.
         let deadline = deadline.isNow && !isTriable ? unattended : deadline
-        do { publish(try backend.catchUp(until: begun(deadline)), &effects) } catch {
+        do {
+            let deadline = begun(deadline)
+            publish(try isWhole ? backend.refresh(until: deadline) : backend.catchUp(until: deadline), &effects)
+        } catch {
             if error is PreferenceDeadline.WouldWait { throw error }
             let error = PreferenceError(.unavailable, from: error)
             if note(error) { effects.report(error) }

@@ -23,7 +23,8 @@ extension Source {
                 let error = PreferenceError(.unavailable, from: error)
                 let isInTurn = isInTurn
                 if !isInTurn, !error.isOfPlace { return error }
-                if !isInTurn, !error.isOfOthers { failed = error }
+                // A place that can't be tried might only have had too little time; then a thread of the pool finds that out.
+                if !isInTurn, !error.isOfOthers, isTriable { failed = error }
             }
         }
         // Also in the body of an update, which might have forked.
@@ -156,6 +157,7 @@ extension Source {
                 (StoredChange(entry.name, entry.value), entry.kept?.number ?? 0)
             }
             do {
+                readNames = []
                 try backend.change(until: begun(deadline)) { update in
                     publish(update, &effects)
                     return [change]

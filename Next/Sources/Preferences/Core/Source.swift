@@ -75,6 +75,8 @@ package final class Source: @unchecked Sendable {  // `turn` or the publish lock
     /// The nanoseconds from which a body is reported.
     var longBody: Int64 = 1_000_000_000
     private var problems: [String] = []
+    /// What the body of the current change has read, for a program's backend; nil for all names.
+    var readNames: Set<String>? = []
 
     package init(_ backend: any Backend) {
         (self.backend, own, timeout) = (backend, backend, .period(backend.timeout))
@@ -88,7 +90,8 @@ package final class Source: @unchecked Sendable {  // `turn` or the publish lock
     /// Creates a source over a backend of a program.
     init(custom backend: any PreferenceBackend) {
         (self.backend, own, timeout) = (backend, nil, .period(backend.timeout))
-        (unattended, mayWait, isKeyed, goesStale, storesEqualValues) = (timeout, true, false, false, false)
+        // What is stored may be newer than what is shown: the backend compares them.
+        (unattended, mayWait, isKeyed, goesStale, storesEqualValues) = (timeout, true, false, false, true)
         isTriable = backend.saysWhenItWaits
     }
 
@@ -211,7 +214,8 @@ package final class Source: @unchecked Sendable {  // `turn` or the publish lock
         let values: [StoredChange]
         do { values = try backend.load(host: host, until: begun(deadline)) } catch {
             let error = PreferenceError(.unavailable, from: error)
-            if isTrial, error.isOfOthers { throw error }
+            // Another thread may open it, or one with more time.
+            if error.code == .misuse || isTrial && (error.isOfOthers || !isTriable) { throw error }
             phase.store(Phase.failed.rawValue, ordering: .releasing)
             if note(error) { effects.report(error) }
             throw error.ofOpening
@@ -275,6 +279,7 @@ package final class Source: @unchecked Sendable {  // `turn` or the publish lock
         if syncs, deadline.isNow { throw PreferenceDeadline.WouldWait() }
         try backend.change(until: begun(deadline)) { update in
             publish(update, &effects)
+            readNames = []
             limit = hasKept.load(ordering: .relaxed) ? publishing.withLock { keptNumber } : 0
             (stored, announced) = try body(&effects)
             // The body might have forked.
@@ -296,6 +301,11 @@ package final class Source: @unchecked Sendable {  // `turn` or the publish lock
         if mayWait, !stored.isEmpty { tidyAfterChange(&effects) }
         // The values are shown already, and stay if this fails.
         if syncs, !stored.isEmpty { try backend.sync(until: begun(deadline)) }
+    }
+
+    /// Notes what the body of the change has read, nil for all names, if the backend might compare it.
+    func noteRead(_ names: @autoclosure () -> Set<String>?) {
+        if own == nil, turn.isMine { readNames = names() }
     }
 
     /// Removes what is stored already, for a place where storing takes time.

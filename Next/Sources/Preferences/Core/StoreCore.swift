@@ -254,8 +254,10 @@ package final class StoreCore: @unchecked Sendable {  // all but the constants i
         for index in deadlines.indices { _ = deadlines[index].start() }
         for (layer, deadline) in zip(closed, deadlines) {
             do { try layer.source.open(until: deadline) } catch {
-                // The source has reported it, but for a child of `fork`.
-                if let error = error as? PreferenceError, error.code == .misuse { report(error) }
+                // The source has reported it, unless this thread must not open it, or is one of a child of `fork`.
+                guard let error = error as? PreferenceError, error.code == .misuse else { continue }
+                reportOnce(error)
+                if !layer.source.isForeign { layer.source.lookLater() }
             }
         }
         if goesStale { for layer in layers { layer.source.lookIfStale() } }

@@ -94,6 +94,7 @@ extension PreferenceStore {
             }
         }
         let error = core.set {
+            layer.source.noteRead(nil)
             let all = layer.source.publishing.withLock {
                 var keys = Array(layer.source.unshown.keys)
                 // A keyed place may hide a value below an equal one of another place.

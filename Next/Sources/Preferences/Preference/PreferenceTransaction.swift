@@ -45,6 +45,20 @@ public struct PreferenceTransaction {
     /// A transaction that notes what is read, for a body whose changes aren't made.
     var trial: PreferenceTransaction { PreferenceTransaction(on: core, isRecording: true, asked: asked) }
 
+    /// The names of the writable source that the body has read; nil for all.
+    fileprivate var readNames: Set<String>? {
+        guard let layer = core.writable else { return [] }
+        var names: Set<String> = []
+        for read in reads {
+            switch read {
+            case .preference(let node, _): names.formUnion(core.names(of: node).map(layer.key))
+            case .name(let name, _): names.insert(layer.key(name))
+            case .all: return nil
+            }
+        }
+        return names
+    }
+
     var changes: [StoredChange] { edits.map { StoredChange($0.key, $0.value) } }
 
     /// The preference's value, or its default if nothing is stored.
@@ -238,12 +252,16 @@ extension StoreCore {
         _ asked: Set<String>
     ) throws -> (Result, PreferenceTransaction) {
         prepare()
-        var transaction = PreferenceTransaction(on: self, isRecording: false, asked: asked)
+        let source = writable?.source
+        // A program's backend might compare what is read.
+        let isRecording = source.map { $0.own == nil } ?? false
+        var transaction = PreferenceTransaction(on: self, isRecording: isRecording, asked: asked)
         let result: Result
         do { result = try body(&transaction) } catch {
             // It might have failed because it has read a name as absent.
             throw transaction.unknown.isEmpty ? error : UnknownNames(names: transaction.unknown)
         }
+        source?.noteRead(transaction.readNames)
         if !transaction.unknown.isEmpty { throw UnknownNames(names: transaction.unknown) }
         if let failure = transaction.failure { throw failure }
         return (result, transaction)
@@ -286,7 +304,7 @@ extension StoreCore {
                 _ = try result.get()
                 if let failure = transaction.failure { throw failure }
             }
-            let (changes, reads) = (transaction.changes, transaction.reads)
+            let (changes, reads, names) = (transaction.changes, transaction.reads, transaction.readNames)
             let isDone = try await source.perform(until: deadline, isQueued: true) { [self] deadline in
                 if !unknown.isEmpty {
                     if deadline.isNow { throw PreferenceDeadline.WouldWait() }
@@ -296,6 +314,7 @@ extension StoreCore {
                 do {
                     try change(until: deadline) { _ in
                         guard reads.allSatisfy({ $0.isUnchanged(in: self) }) else { throw Conflict() }
+                        source.noteRead(names)
                         return changes
                     }
                     return true

@@ -49,7 +49,14 @@ extension EtcdBackend {
                 return (mirror, update)
             }
             var write = Write(changes: [:])
-            for change in try body(update) { write.changes.updateValue(change.value, forKey: change.name) }
+            do {
+                for change in try body(update) { write.changes.updateValue(change.value, forKey: change.name) }
+            } catch {
+                // What it has read may be old.
+                guard !attempts.isCurrent, hasLearned(until: attempts.end) else { throw error }
+                attempts.isCurrent = true
+                continue
+            }
             write.reads = host.withLock { $0 }.flatMap { $0.reads() }
             if write.names?.isEmpty ?? false { return }
             if try store(write, on: snapshot, &attempts) {
@@ -62,6 +69,12 @@ extension EtcdBackend {
             .conflict,
             "other processes kept changing the same values until the timeout; nothing was changed. Try again"
         )
+    }
+
+    /// Reads what others have changed; returns whether there is anything that the store hasn't got.
+    private func hasLearned(until end: ContinuousClock.Instant) -> Bool {
+        do throws(GatewayClient.Failure) { try readChanges(until: end) } catch { return false }
+        return mirror.withLock { $0.hasChanges }
     }
 
     /// Makes one attempt; returns false after a conflict, when the mirror has what etcd has.
@@ -110,7 +123,13 @@ extension EtcdBackend {
             among names: Set<String>?,
             mark: WriteMark? = nil
         ) throws(PreferenceError) -> TransactionBuilder {
-            try TransactionBuilder(changes, among: names, on: mirror, mark: mark, limit: configuration.maximumOperations)
+            try TransactionBuilder(
+                changes,
+                among: names,
+                on: mirror,
+                mark: mark,
+                limit: configuration.maximumOperations
+            )
         }
         let changes = mirror.missing(write.changes)
         if changes.isEmpty { return .unchanged(try builder(among: write.names)) }
@@ -317,6 +336,7 @@ extension EtcdBackend {
         let isOfHistory = mirror.withLock { mirror in
             let isOfHistory = mirror.histories == builder.histories
             mirror.commit(builder.changes, at: isOfHistory ? revision : nil)
+            if isOfHistory, builder.comparesAll { mirror.advance(to: revision) }
             return isOfHistory
         }
         // The suite may have been read already, before the write was stored, and must be read again.

@@ -99,7 +99,8 @@ final class EtcdBackend: PreferenceBackend {
 
     // MARK: Reading
 
-    func load(host: PreferenceBackendHost) throws(PreferenceError) -> [StoredChange] {
+    func load(host: PreferenceBackendHost, until deadline: PreferenceDeadline) throws(PreferenceError) -> [StoredChange]
+    {
         try checkThreadMayBlock()
         self.host.withLock { $0 = host }
         let copied = loadCopy(host)
@@ -112,7 +113,7 @@ final class EtcdBackend: PreferenceBackend {
         do throws(GatewayClient.Failure) {
             // After a load that failed, the watch may have read the suite, and keeps it up to date.
             let known = mirror.withLock { $0.revision }
-            revision = known > 0 ? known : try readAll(until: .now + configuration.timeout).revision
+            revision = known > 0 ? known : try readAll(until: .now + deadline.remaining).revision
             if known == 0 { monitor.connected(to: client.endpoint) }
         } catch {
             let problem = PreferenceError(error.reason)
@@ -155,7 +156,8 @@ final class EtcdBackend: PreferenceBackend {
         return values.map { StoredChange($0.key, $0.value) }
     }
 
-    func catchUp() -> ExternalChanges { mirror.withLock { $0.drainChanges() } }
+    /// Returns what the watch has delivered.
+    func catchUp(until deadline: PreferenceDeadline) -> ExternalChanges { mirror.withLock { $0.drainChanges() } }
 
     func refresh(until deadline: PreferenceDeadline) throws(PreferenceError) -> ExternalChanges {
         try checkThreadMayBlock()
@@ -163,7 +165,7 @@ final class EtcdBackend: PreferenceBackend {
         do throws(GatewayClient.Failure) { try readChanges(until: .now + deadline.remaining) } catch {
             throw PreferenceError(error.reason)
         }
-        return catchUp()
+        return catchUp(until: deadline)
     }
 
     // MARK: Notifying
@@ -269,7 +271,8 @@ extension EtcdBackend: WatchDriver.Delegate {
                     guard mirror.histories == place.histories else { return .otherHistory }
                     mirror.verify()
                     mirror.note(mark: mark, at: revision)
-                    return mirror.isBehind(mark: mark?.modRevision.value ?? 0, count: count, at: revision) ? .behind : .current
+                    return mirror.isBehind(mark: mark?.modRevision.value ?? 0, count: count, at: revision)
+                        ? .behind : .current
                 }
             )
         } catch {

@@ -74,7 +74,7 @@ final class WatchDriver: Sendable {
             if revision != nil { probeNow() }
             return
         }
-        let isRunning = Threads.start { [weak delegate] in
+        let isRunning = Pool.startThread { [weak delegate] in
             self.run(from: Self.beginning(after: revision, isResumed: isResumed)) { delegate }
         }
         guard isRunning else {

@@ -23,6 +23,8 @@ struct TransactionBuilder: Sendable {
     /// The number of the cluster's histories that had ended.
     let histories: Int
     private let comparisons: [Comparison]
+    /// Whether it is stored only if the mirror has each name as it is in etcd, so that the mirror is complete then.
+    let comparesAll: Bool
     /// Whether it puts a name that was absent, which is absent again after it was stored and the name removed.
     private let putsAbsentName: Bool
     private var writes: [Operation]
@@ -73,6 +75,7 @@ struct TransactionBuilder: Sendable {
         let isPacked = writes.count >= limit
         let comparisonLimit = isPacked ? limit / 2 : limit
         comparisons = Self.comparisons(names, mirror, isWrite: !changes.isEmpty, limit: comparisonLimit)
+        comparesAll = names == nil && comparisons.last?.rangeEnd != nil
     }
 
     /// Returns the request; a repeated one puts the fence if its comparisons fail, so that the history to search has an end.

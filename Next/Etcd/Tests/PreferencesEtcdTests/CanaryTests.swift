@@ -1,0 +1,1 @@
+../../../../Tests/PreferencesTests/Stores/CanaryTests.swift

@@ -1,0 +1,1 @@
+../../../../Tests/Products/PreferencesEtcdTests/ContractTests.swift

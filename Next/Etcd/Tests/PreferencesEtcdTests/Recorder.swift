@@ -1,0 +1,1 @@
+../../../../Tests/PreferencesTests/Support/Recorder.swift

@@ -1,0 +1,1 @@
+../../../../Tests/PreferencesTests/Support/TemporaryFolder.swift

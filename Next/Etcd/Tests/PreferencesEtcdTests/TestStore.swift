@@ -1,0 +1,1 @@
+../../../Tests/PreferencesTests/Support/TestStore.swift
