@@ -86,25 +86,23 @@ extension PreferenceStore {
     public func removeAll() {
         let core = resolved.core
         guard let layer = core.writable else { return }
-        core.prepare()
+        var timeout = core.deadline
+        let deadline = timeout.start()
+        core.prepare(until: deadline)
         if let error = layer.source.openingError { return core.report(error) }
-        if core.hasKeyed {
-            do { try core.askBeforeChange(for: .all, until: core.deadline) } catch {
-                core.report(PreferenceError(.unavailable, from: error))
+        do {
+            try core.change(until: deadline) { _ in
+                layer.source.noteRead(nil)
+                let all = layer.source.publishing.withLock {
+                    var keys = Array(layer.source.unshown.keys)
+                    // A keyed place may hide a value below an equal one of another place.
+                    layer.source.table.forEach { if $0.value != nil || $0.isKnown { keys.append($0.name) } }
+                    return keys
+                }
+                let names = (all + core.locked.keys).compactMap(layer.name)
+                    .filter { !PreferenceStore.recordNames.contains($0) }
+                return names.map { StoredChange($0, nil) }
             }
-        }
-        let error = core.set {
-            layer.source.noteRead(nil)
-            let all = layer.source.publishing.withLock {
-                var keys = Array(layer.source.unshown.keys)
-                // A keyed place may hide a value below an equal one of another place.
-                layer.source.table.forEach { if $0.value != nil || $0.isKnown { keys.append($0.name) } }
-                return keys
-            }
-            let names = (all + core.locked.keys).compactMap(layer.name)
-                .filter { !PreferenceStore.recordNames.contains($0) }
-            return names.map { StoredChange($0, nil) }
-        }
-        if let error { core.report(error) }
+        } catch { core.report(PreferenceError(.unavailable, from: error)) }
     }
 }
