@@ -1,3 +1,4 @@
+import DurableFile
 import Foundation
 import Testing
 
