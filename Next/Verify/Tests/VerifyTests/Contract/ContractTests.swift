@@ -27,7 +27,8 @@ struct ContractTests {
                 let domain = SharedDomain(ObservableDefaults())
                 return PreferenceBackendPlace {
                     UserDefaultsBackend(
-                        domain.defaults.shared,
+                        // Not by name: on Linux, each read of a domain copies all of its values.
+                        SharedUserDefaults(object: domain.defaults),
                         sizeLimit: UserDefaultsSizeLimit(limit: .max),
                         runLater: { $1() }
                     ) { [watch = domain.defaults.watch] _, deliver in watch.observer(deliver) }
