@@ -39,7 +39,8 @@ let package = Package(
             name: "PreferencesTests",
             dependencies: [
                 "Preferences", "PreferencesSchema", "PreferencesEditing", "PreferencesValidation", "PreferencesTesting",
-                "DurableFile", "FileTestSupport", "TestSupport", "KillWriter", "PlaceProbe", "IsolationProbe", "ForkProbe",
+                "DurableFile", "FileTestSupport", "TestSupport", "KillWriter", "PlaceProbe", "IsolationProbe",
+                "ForkProbe",
             ],
             swiftSettings: settings
         ),
@@ -83,7 +84,8 @@ let package = Package(
             name: "PreferencesKeyringTests",
             dependencies: [
                 "KeyringProbe", "KeyringTestSupport", "FileTestSupport",
-                "PreferencesKeyring", "PreferencesEditing", "PreferencesTesting", "Preferences", "DurableFile", "TestSupport",
+                "PreferencesKeyring", "PreferencesEditing", "PreferencesTesting", "Preferences", "DurableFile",
+                "TestSupport",
             ],
             swiftSettings: settings
         ),

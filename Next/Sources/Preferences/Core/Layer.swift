@@ -89,6 +89,25 @@ extension Layer {
     package init(source: Source) { self.init(source: source, name: "store") }
 }
 
+/// The layers of a store, and what follows from them.
+struct LayerList {
+    let layers: [Layer]
+    let base: Int
+    let isPlain: Bool
+    let hasManaged: Bool
+    let hasKeyed: Bool
+    let goesStale: Bool
+
+    init(_ listed: [Layer]) {
+        layers = listed.count == 1 ? listed : listed.filter(\.isManaged) + listed.filter { !$0.isManaged }
+        base = layers.firstIndex { !$0.isReadOnly } ?? layers.count
+        isPlain = layers.count == 1 && layers[0].prefix.isEmpty && layers[0].spelling == nil
+        hasManaged = layers.contains(where: \.isManaged)
+        hasKeyed = layers.contains(where: \.source.isKeyed)
+        goesStale = layers.contains(where: \.source.goesStale)
+    }
+}
+
 /// A stored value that a name may be read as.
 package struct Candidate {
     package let value: PropertyListValue

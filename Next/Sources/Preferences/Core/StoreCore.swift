@@ -32,7 +32,7 @@ package final class StoreCore: @unchecked Sendable {  // all but the constants i
     @exclusivity(unchecked) var misuses: [PreferenceError] = []
     /// The descriptions of the issues that are reported once and were reported.
     @exclusivity(unchecked) private var reported: Set<String> = []
-    @exclusivity(unchecked) private var secretNames: Set<String> = []
+    @exclusivity(unchecked) var secretNames: Set<String> = []
     @exclusivity(unchecked) var storeSubscriptions = Subscriptions()
     /// The views of the layers for observers of the whole store, while there are any.
     @exclusivity(unchecked) var views: [Views.View] = []
@@ -200,36 +200,6 @@ package final class StoreCore: @unchecked Sendable {  // all but the constants i
     private func whole(_ error: PreferenceError) -> PreferenceError {
         guard !scope.isEmpty, let name = error.name, !name.hasPrefix(scope) else { return error }
         return error.of(scope + name)
-    }
-
-    // MARK: Secrets
-
-    /// Records that a name was declared secret.
-    package func noteSecret(_ name: String) {
-        publishing.withLock { _ = secretNames.insert(name) }
-        if isUsed { for layer in layers { layer.source.noteSecret(layer.key(name)) } }
-    }
-
-    /// Returns whether the value of a name is a secret: declared so here or in another store over a source, or as all of a layer's.
-    package func isSecret(_ name: String) -> Bool {
-        if secrecy == .all || original?.isSecret(name) ?? false || publishing.withLock({ isDeclaredSecret(name) }) {
-            return true
-        }
-        if layers.contains(where: { $0.source.isSecret($0.key(name)) }) { return true }
-        return secrecy == .layers
-            && publishing.withLock {
-                (nodes[name]?.candidates() ?? candidates(name)).contains { layers[$0.layer].isSecret }
-            }
-    }
-
-    /// Returns whether a name, or the preference of which it is a former one, was declared secret.
-    private func isDeclaredSecret(_ name: String) -> Bool {
-        secretNames.contains(name) || claims[name].map { secretNames.contains($0.node.name) } ?? false
-    }
-
-    /// Returns whether the writable place itself reports that an administrator manages a name, as user defaults do.
-    func isManagedByPlace(_ name: String) -> Bool {
-        writable.map { $0.source.own?.describe($0.key(name)).isManaged ?? false } ?? false
     }
 
     // MARK: Reading
@@ -507,24 +477,5 @@ package final class StoreCore: @unchecked Sendable {  // all but the constants i
         let node = claims[name]?.node ?? nodes[name]
         let found = node?.candidates() ?? candidates(name)
         return found.contains { layers[$0.layer].isManaged }
-    }
-}
-
-/// The layers of a store, and what follows from them.
-private struct LayerList {
-    let layers: [Layer]
-    let base: Int
-    let isPlain: Bool
-    let hasManaged: Bool
-    let hasKeyed: Bool
-    let goesStale: Bool
-
-    init(_ listed: [Layer]) {
-        layers = listed.count == 1 ? listed : listed.filter(\.isManaged) + listed.filter { !$0.isManaged }
-        base = layers.firstIndex { !$0.isReadOnly } ?? layers.count
-        isPlain = layers.count == 1 && layers[0].prefix.isEmpty && layers[0].spelling == nil
-        hasManaged = layers.contains(where: \.isManaged)
-        hasKeyed = layers.contains(where: \.source.isKeyed)
-        goesStale = layers.contains(where: \.source.goesStale)
     }
 }

@@ -27,8 +27,7 @@ struct ContractTests {
                 let domain = SharedDomain(ObservableDefaults())
                 return PreferenceBackendPlace {
                     UserDefaultsBackend(
-                        // Not by name: on Linux, each read of a domain copies all of its values.
-                        SharedUserDefaults(object: domain.defaults),
+                        domain.defaults.shared,
                         sizeLimit: UserDefaultsSizeLimit(limit: .max),
                         runLater: { $1() }
                     ) { [watch = domain.defaults.watch] _, deliver in watch.observer(deliver) }
