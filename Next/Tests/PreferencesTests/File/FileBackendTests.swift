@@ -157,13 +157,9 @@ struct FileBackendTests {
         same(issues.elements.map(\.code), [.unavailable])
         mkdir(folder.path("n"), 0o700)
         try folder.write("{\"theme\":\"dark\",\"volume\":3}\n", to: "n/a.jsonl")
-        // By a rename, as the store may open the folder at any moment.
-        if place == "file in place of a folder" {
-            unlink(folder.path("d"))
-        } else {
-            rename(folder.path("d"), folder.path("gone"))
-        }
-        rename(folder.path("n"), folder.path("d"))
+        // In one step, as the store may make the folder whenever it is missing.
+        let isExchanged = try FileSystem.system.exchange(folder.path("n"), with: folder.path("d"))
+        #expect(isExchanged)
         await eventually { theme.value == "dark" }
         same(volume.value, 7)
         try await store.flush()
