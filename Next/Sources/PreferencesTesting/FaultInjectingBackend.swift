@@ -28,7 +28,7 @@ public final class FaultInjectingBackend: PreferenceBackend {
         var host: PreferenceBackendHost?
         /// The external changes still to be made in the base, in order.
         var pending: [[StoredChange]] = []
-        /// What the base has passed on, and the store hasn't got.
+        /// The changes that the base has passed on, and the store hasn't got.
         var unseen = ExternalChanges.none
         /// The tasks that wait for a call of `sync` that is held, and how many such calls there are.
         var witnesses: [UnsafeContinuation<Void, Never>] = []

@@ -9,7 +9,7 @@ enum UserDefaultsPart: Int, CaseIterable {
     case weaker
 }
 
-/// What the parts of user defaults were when they were last read, for the names in use.
+/// The parts of user defaults as they were read last, for the names in use.
 ///
 /// The type is pure: it reads nothing. A reader gets a ticket before it reads; if it is still current then, the other parts needn't read
 /// the name again.

@@ -316,7 +316,7 @@ final class UserDefaultsBackend: Backend {
         guard isDue else { return }
         runLater(.milliseconds(100)) { [weak self] in self?.readOutdated() }
         for source in hosts.reversed().compactMap({ $0?.source }) {
-            // What can't be shown now is asked for later.
+            // Values that can't be shown now are asked for later.
             do { try source.readOutdated(until: source.timeout) } catch {}
         }
     }

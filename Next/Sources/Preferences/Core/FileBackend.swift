@@ -10,7 +10,7 @@ final class FileBackend: Backend, @unchecked Sendable {  // used within a turn, 
     private var changed: (@Sendable () -> Void)?
     private var lastChange: Int64 = 0
     private let idle: Duration
-    /// What isn't synced yet; used on any thread.
+    /// The file that isn't synced yet; used on any thread.
     private let unsynced = Lock(Unsynced())
     /// Taken while the file is synced, so that each call waits for the sync that another has begun.
     private let syncing = Lock(())

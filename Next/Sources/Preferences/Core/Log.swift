@@ -16,18 +16,18 @@ final class Log: @unchecked Sendable {  // used within a turn, except what is at
     /// The open file, and its status then, for its identity.
     @exclusivity(unchecked) var file: OpenFile?
     @exclusivity(unchecked) var opened: FileStatus?
-    /// What was read of the file; nil if it is missing.
+    /// The part of the file that was read; nil if it is missing.
     @exclusivity(unchecked) var reading: LogReading?
     /// Whether it was looked at.
     @exclusivity(unchecked) private var isKnown = false
-    /// What was read and not returned, as an error came between.
+    /// The changes that were read and not returned, as an error came between.
     @exclusivity(unchecked) var pending = ExternalChanges.none
     /// When a known file was first seen in a state that might not last, the state then, and since when it is the same.
     @exclusivity(unchecked) private var saving: (status: FileStatus?, since: Int64, quiet: Int64)?
     private let mayBeWritten = Atomic(true)
     let generation = preferences_generation()
 
-    // What compactions note; see there.
+    // Notes of compactions; see there.
     var leastSize: Int64 = 0
     var hasFailed = false
     var hasRemovedDrafts = false

@@ -132,7 +132,7 @@ public struct PreferenceBackendHost: Sendable {
     package func changedNow() { source?.lookIfFree() }
 }
 
-/// What only the library's own backends use.
+/// The requirements of the library's own backends alone.
 package protocol Backend: PreferenceBackend {
     /// Whether a call may wait, for another process or a network; else there is nothing to open, to sync or to catch up with.
     var mayWait: Bool { get }
@@ -176,7 +176,7 @@ package protocol Backend: PreferenceBackend {
     /// - Returns: When to call it again, if at all.
     func tidy(names: Int, _ publish: (ExternalChanges) -> Void) throws(PreferenceError) -> Duration?
 
-    /// What can't be read of the place, each reported once. Asked in the turn.
+    /// The values that can't be read of the place, each reported once. Asked in the turn.
     var problems: [PreferenceError] { get }
 
     /// Why a part of the place can't be read now, for calls that can throw. Asked in the turn.
@@ -186,7 +186,7 @@ package protocol Backend: PreferenceBackend {
     func describe(_ name: String?) -> StoredPlace
 }
 
-/// Where a value is stored, for messages.
+/// The place of a stored value, for messages.
 package struct StoredPlace: Sendable {
     /// The file.
     package var path: String?

@@ -37,7 +37,7 @@ final class ReadOnlyFiles: Backend, @unchecked Sendable {  // used within a turn
     private var isChanged = false
     /// When the files are looked at again by themselves, if they are.
     private var nextLook: Int64?
-    /// What the files have, in their order, for messages.
+    /// The texts of the files, in their order, for messages.
     private let shown = Lock<[(path: String, text: ReadOnlyText)]>([])
 
     private static let second: Int64 = 1_000_000_000

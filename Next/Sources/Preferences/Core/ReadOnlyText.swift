@@ -1,6 +1,6 @@
 // The texts of files that are only read.
 
-/// What a file that is only read has.
+/// The content of a file that is only read.
 struct ReadOnlyText {
     /// The values in the order of the text, of which the later ones count, each with the number of its line.
     private(set) var entries: [(change: StoredChange, line: Int)] = []

@@ -1,7 +1,7 @@
 internal import CPreferences
 internal import Synchronization
 
-// What a backend over another store, such as a draft's, uses of sources: of those below, and of its own.
+// The parts of sources that a backend over another store, such as a draft's, uses: of those below, and of its own.
 
 extension Source {
     package var place: String { backend.place }
@@ -22,7 +22,7 @@ extension Source {
         publishing.withLock { table.entry(name).flatMap { $0.kept.map(\.stored) ?? $0.value } }
     }
 
-    /// What updates read and stores don't show.
+    /// The values that updates read and stores don't show.
     package var unshownValues: [String: PropertyListValue?] { publishing.withLock { unshown } }
 
     /// Notes what updates read and stores don't show, and notifies those who read what is stored, such as whether a preference is set.

@@ -1,7 +1,7 @@
 internal import CPreferences
 internal import Synchronization
 
-// What others have changed, and what is done a while after changes.
+// External changes, and the work that is done a while after changes.
 
 extension Source {
     var host: PreferenceBackendHost { PreferenceBackendHost(self) }

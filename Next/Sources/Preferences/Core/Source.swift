@@ -35,7 +35,7 @@ package final class Source: @unchecked Sendable {  // `turn` or the publish lock
     @exclusivity(unchecked) var table = Table()
     @exclusivity(unchecked) var views = Views()
     @exclusivity(unchecked) var keptEntries: [Entry] = []
-    /// What others have changed and isn't shown, as it isn't valid; updates read it.
+    /// The external changes that aren't shown, as they aren't valid; updates read them.
     @exclusivity(unchecked) var unshown: [String: PropertyListValue?] = [:]
     /// The number of the last keeping.
     @exclusivity(unchecked) var keptNumber = 0
@@ -75,7 +75,7 @@ package final class Source: @unchecked Sendable {  // `turn` or the publish lock
     /// The nanoseconds from which a body is reported.
     var longBody: Int64 = 1_000_000_000
     private var problems: [String] = []
-    /// What the body of the current change has read, for a program's backend; nil for all names.
+    /// The names that the body of the current change has read, for a program's backend; nil for all.
     var readNames: Set<String>? = []
 
     package init(_ backend: any Backend) {
@@ -90,7 +90,7 @@ package final class Source: @unchecked Sendable {  // `turn` or the publish lock
     /// Creates a source over a backend of a program.
     init(custom backend: any PreferenceBackend) {
         (self.backend, own, timeout) = (backend, nil, .period(backend.timeout))
-        // What is stored may be newer than what is shown: the backend compares them.
+        // The stored value may be newer than the shown one: the backend compares them.
         (unattended, mayWait, isKeyed, goesStale, storesEqualValues) = (timeout, true, false, false, true)
         isTriable = backend.saysWhenItWaits
     }

@@ -8,7 +8,7 @@ final class Entry: Named, @unchecked Sendable {
     @exclusivity(unchecked) var isTouched = false
     /// The stored value, if the entry's isn't stored yet.
     @exclusivity(unchecked) var kept: Kept?
-    /// What the backend was asked, if that is asked for single names.
+    /// Whether the backend was asked for the name, if it is asked for single names.
     @exclusivity(unchecked) var knowledge = Knowledge.none
     /// The nodes, each with the index of this among its entries.
     @exclusivity(unchecked) fileprivate(set) var nodes: [(node: Node, index: Int)] = []

@@ -23,9 +23,9 @@ struct DocumentReader {
         let isReserved: Bool
         /// The value; nil removes the name.
         let value: PropertyListValue?
-        /// Where its key begins.
+        /// The offset of its key.
         let key: Int
-        /// Where its value begins.
+        /// The offset of its value.
         let start: Int
         let end: Int
     }

@@ -20,7 +20,7 @@ package protocol DeclaredRules: AnyObject, Sendable {
     func check(_ stored: PropertyListValue) throws(PreferenceError)
 }
 
-/// Who gets the rules of all preferences that are declared in a store.
+/// Gets the rules of all preferences that are declared in a store.
 package struct RuleKeeper: Sendable {
     /// The store in which they are declared, too, so that the keeper doesn't keep its own store.
     let store: PreferenceStore

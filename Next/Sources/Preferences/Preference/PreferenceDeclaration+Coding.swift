@@ -1,6 +1,6 @@
 internal import CPreferences
 
-// What a set stores, and what is read of the stored values.
+// The stored form of a value that is set, and the value of stored forms.
 
 extension PreferenceDeclaration {
     /// Returns what a set of `value` stores, or `nil` to remove the stored value.

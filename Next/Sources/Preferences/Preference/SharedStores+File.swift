@@ -81,7 +81,7 @@ extension Layer {
 /// A store follows the path by which it was first requested. It is also the store of the path without links to which that led then, and of
 /// all others that lead there, while it still does.
 enum FileStores {
-    /// What has a process forget the keys of a file when its backend is released.
+    /// Has a process forget the keys of a file when its backend is released.
     private final class Registration: Sendable {
         let process: Process
         let keys: [String]

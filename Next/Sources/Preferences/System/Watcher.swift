@@ -36,7 +36,7 @@ final class Watcher: Sendable {
         }
     }
 
-    /// What is watched until it is released.
+    /// Places that are watched until it is released.
     final class Watch: Sendable {
         fileprivate let watcher: Watcher
         fileprivate let number: Int
