@@ -22,7 +22,7 @@ let privacyManifest: (resources: [Resource], exclude: [String]) = ([], ["Privacy
 let appleTests: [Target] = [
     .testTarget(
         name: "AppleTests",
-        dependencies: ["Preferences", "PreferencesCloud", "PreferencesTesting", "DurableFile"],
+        dependencies: ["Preferences", "PreferencesCloud", "PreferencesTesting"],
         swiftSettings: settings
     )
 ]
@@ -67,7 +67,7 @@ let package = Package(
         .library(name: "PreferencesEditing", targets: ["PreferencesEditing"]),
         .library(name: "PreferencesCloud", targets: ["PreferencesCloud"]),
         .library(name: "PreferencesValidation", targets: ["PreferencesValidation"]),
-        .library(name: "PreferencesInspection", targets: ["PreferencesInspection"]),
+        // INSPECTION .library(name: "PreferencesInspection", targets: ["PreferencesInspection"]),
         .library(name: "PreferencesTesting", targets: ["PreferencesTesting"]),
         .library(name: "PreferencesKeyring", targets: ["PreferencesKeyring"]),
         .library(name: "PreferencesFoundation", targets: ["PreferencesFoundation"]),
@@ -97,74 +97,61 @@ let package = Package(
         .package(url: "https://github.com/swift-server/swift-service-lifecycle.git", from: "2.6.0"),
     ],
     targets: [
-        .target(name: "CDurableFile"),
-        .target(name: "DurableFile", dependencies: ["CDurableFile"], swiftSettings: settings),
+        .target(name: "CPreferences"),
         .target(
             name: "Preferences",
             dependencies: [
-                "CDurableFile",
-                "DurableFile",
+                "CPreferences",
                 .product(name: "OpenCombine", package: "OpenCombine", condition: .when(traits: ["OpenCombine"])),
             ],
             exclude: privacyManifest.exclude,
             resources: privacyManifest.resources,
             swiftSettings: settings
         ),
-        .target(name: "PreferencesSchema", dependencies: ["Preferences", "DurableFile"], swiftSettings: settings),
+        .target(name: "PreferencesSchema", dependencies: ["Preferences"], swiftSettings: settings),
         .target(
             name: "PreferencesEditing",
-            dependencies: ["PreferencesSchema", "Preferences", "DurableFile"],
+            dependencies: ["PreferencesSchema", "Preferences"],
             swiftSettings: settings
         ),
-        .target(name: "PreferencesValidation", dependencies: ["Preferences", "DurableFile"], swiftSettings: settings),
-        .target(name: "PreferencesCloud", dependencies: ["Preferences", "DurableFile"], swiftSettings: settings),
+        .target(name: "PreferencesValidation", dependencies: ["Preferences"], swiftSettings: settings),
+        .target(name: "PreferencesCloud", dependencies: ["Preferences"], swiftSettings: settings),
         // What the tool `prefs` needs, which is a package of its own and so can't use what this one lends itself.
-        .target(name: "PreferencesInspection", dependencies: ["Preferences", "DurableFile"], swiftSettings: settings),
+        // INSPECTION .target(name: "PreferencesInspection", dependencies: ["Preferences"], swiftSettings: settings),
         .target(
             name: "PreferencesTesting",
-            dependencies: ["Preferences", "DurableFile"],
+            dependencies: ["CPreferences", "Preferences"],
             swiftSettings: settings
         ),
         // Separate, as it loads the desktop's libraries on Linux, and links Security on Apple's platforms.
-        .target(name: "PreferencesKeyring", dependencies: ["Preferences", "DurableFile"], swiftSettings: settings),
+        .target(name: "PreferencesKeyring", dependencies: ["Preferences"], swiftSettings: settings),
         .target(name: "KeyringTestSupport", path: "Tests/KeyringTestSupport", swiftSettings: settings),
         // Separate, as it imports all of Foundation, which doubles the start time of a program on Linux.
         .target(name: "PreferencesFoundation", dependencies: ["Preferences"], swiftSettings: settings),
         .target(
             name: "PreferencesConfiguration",
-            dependencies: ["PreferencesSchema", "Preferences", "DurableFile"] + configuration,
+            dependencies: ["PreferencesSchema", "Preferences"] + configuration,
             swiftSettings: settings
         ),
         .target(
             name: "PreferencesArgumentParser",
-            dependencies: ["Preferences", "DurableFile"] + argumentParser,
+            dependencies: ["Preferences"] + argumentParser,
             swiftSettings: settings
         ),
         .macro(name: "PreferencesMacrosPlugin", dependencies: syntax, swiftSettings: settings),
         .target(
             name: "PreferencesMacros",
-            dependencies: ["Preferences", "DurableFile", "PreferencesMacrosPlugin"],
+            dependencies: ["Preferences", "PreferencesMacrosPlugin"],
             swiftSettings: settings
         ),
         // Without the trait, everything except connections to a server, which need the HTTP client.
         .target(
             name: "PreferencesEtcd",
-            dependencies: ["PreferencesSchema", "Preferences", "DurableFile"] + etcdClient,
+            dependencies: ["PreferencesSchema", "Preferences"] + etcdClient,
             swiftSettings: settings
         ),
         .target(name: "FileTestSupport", path: "Tests/FileTestSupport", swiftSettings: settings),
-        .target(
-            name: "FaultTestSupport",
-            dependencies: ["DurableFile"],
-            path: "Tests/FaultTestSupport",
-            swiftSettings: settings
-        ),
         .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: settings),
-        .testTarget(
-            name: "DurableFileTests",
-            dependencies: ["DurableFile", "FileTestSupport", "FaultTestSupport", "TestSupport"],
-            swiftSettings: settings
-        ),
         .executableTarget(
             name: "KillWriter",
             dependencies: ["Preferences"],
@@ -177,20 +164,26 @@ let package = Package(
             path: "Tests/PlaceProbe",
             swiftSettings: settings
         ),
+        .executableTarget(
+            name: "ForkProbe",
+            dependencies: ["Preferences"],
+            path: "Tests/ForkProbe",
+            swiftSettings: settings
+        ),
         .testTarget(
             name: "PreferencesTests",
             dependencies: [
-                "Preferences", "PreferencesSchema", "PreferencesEditing", "PreferencesInspection",
-                "PreferencesValidation", "PreferencesTesting", "PreferencesEtcd", "DurableFile", "FileTestSupport",
-                "FaultTestSupport", "TestSupport",
-                "KillWriter", "PlaceProbe", "torture", "laws",
+                "Preferences", "PreferencesSchema", "PreferencesEditing", 
+                "PreferencesValidation", "PreferencesTesting", "PreferencesEtcd", "FileTestSupport",
+                "TestSupport",
+                "KillWriter", "PlaceProbe", "ForkProbe", "IsolationProbe", "laws",
             ],
             swiftSettings: settings
         ),
         .testTarget(
             name: "PreferencesTestingTests",
             dependencies: [
-                "PreferencesTesting", "Preferences", "DurableFile", "FileTestSupport", "FaultTestSupport",
+                "PreferencesTesting", "Preferences", "FileTestSupport",
                 "TestSupport",
                 "IsolationProbe",
             ],
@@ -200,20 +193,6 @@ let package = Package(
             name: "IsolationProbe",
             dependencies: ["Preferences"],
             path: "Tests/IsolationProbe",
-            swiftSettings: settings
-        ),
-        // The operations whose instructions `make instructions` counts; in this package, so that all checks share one release build.
-        .executableTarget(
-            name: "operations",
-            dependencies: ["Preferences", "DurableFile"],
-            path: "Evidence/Benchmarks/Operations",
-            swiftSettings: settings
-        ),
-        // Experiments with faults of the file store; in this package because they also use its internal modules.
-        .executableTarget(
-            name: "torture",
-            dependencies: ["Preferences", "PreferencesKeyring", "DurableFile", "KeyringTestSupport"],
-            path: "Evidence/Torture/Sources",
             swiftSettings: settings
         ),
         // The laws over random sequences of calls; in this package because they also use its internal modules.

@@ -28,30 +28,29 @@ let package = Package(
     name: "Verify",
     dependencies: [.package(url: "https://github.com/OpenCombine/OpenCombine.git", from: "0.14.0")],
     targets: [
-        .target(name: "CDurableFile"),
-        .target(name: "DurableFile", dependencies: ["CDurableFile"], swiftSettings: settings),
+        .target(name: "CPreferences"),
         .target(name: "SwiftUIStandIn", swiftSettings: settings),
         .target(
             name: "Preferences",
-            dependencies: ["DurableFile", "SwiftUIStandIn", combine],
+            dependencies: ["CPreferences", "SwiftUIStandIn", combine],
             exclude: ["PrivacyInfo.xcprivacy"],
             swiftSettings: standIns
         ),
-        .target(name: "PreferencesSchema", dependencies: ["Preferences", "DurableFile"], swiftSettings: standIns),
+        .target(name: "PreferencesSchema", dependencies: ["Preferences"], swiftSettings: standIns),
         .target(
             name: "PreferencesEditing",
-            dependencies: ["PreferencesSchema", "Preferences", "DurableFile", "SwiftUIStandIn"],
+            dependencies: ["PreferencesSchema", "Preferences", "SwiftUIStandIn"],
             swiftSettings: standIns
         ),
-        .target(name: "PreferencesCloud", dependencies: ["Preferences", "DurableFile"], swiftSettings: standIns),
-        .target(name: "PreferencesInspection", dependencies: ["Preferences", "DurableFile"], swiftSettings: standIns),
+        .target(name: "PreferencesCloud", dependencies: ["Preferences"], swiftSettings: standIns),
+        .target(name: "PreferencesInspection", dependencies: ["Preferences"], swiftSettings: standIns),
         .target(name: "SecurityStandIn", swiftSettings: settings),
         .target(
             name: "PreferencesKeyring",
-            dependencies: ["Preferences", "DurableFile", "SecurityStandIn"],
+            dependencies: ["Preferences", "SecurityStandIn"],
             swiftSettings: standIns
         ),
-        .target(name: "PreferencesTesting", dependencies: ["Preferences", "DurableFile"], swiftSettings: standIns),
+        .target(name: "PreferencesTesting", dependencies: ["CPreferences", "Preferences"], swiftSettings: standIns),
         // The app of Examples.
         .target(name: "PlayerApp", dependencies: ["Preferences", "SwiftUIStandIn"], swiftSettings: standIns),
         // The work that SwiftUI does for each view with a preference, for `make instructions`.
@@ -65,7 +64,7 @@ let package = Package(
             name: "VerifyTests",
             dependencies: [
                 "Preferences", "PreferencesEditing", "PreferencesCloud", "PreferencesInspection", "PreferencesTesting",
-                "PreferencesKeyring", "DurableFile", "PlayerApp", "SwiftUIStandIn", "SecurityStandIn", combine,
+                "PreferencesKeyring", "PlayerApp", "SwiftUIStandIn", "SecurityStandIn", combine,
             ],
             swiftSettings: standIns
         ),

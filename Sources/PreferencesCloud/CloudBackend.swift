@@ -1,5 +1,4 @@
 #if canImport(Darwin) || STANDINS
-internal import DurableFile
 #if canImport(Darwin)
 internal import Foundation
 public import Preferences
@@ -10,48 +9,26 @@ internal import Preferences
 /// A backend over iCloud's key-value store: values are on this device at once, and on the user's other devices when the system
 /// synchronizes them.
 ///
-/// Unlike user defaults, that store calls no observer inside a set, so `apply` writes at once.
-final class CloudBackend: PreferenceBackend {
+/// Unlike user defaults, that store calls no observer inside a set or a read, so it is used in a turn.
+final class CloudBackend: Backend, @unchecked Sendable {  // used within a turn, except `values`
+    let place = "iCloud"
     let plainTextPlace: String? = "iCloud"
+    let saysWhenItWaits = true
     private let values: any CloudValues
     private let limits: CloudLimits
-    private let state = Lock(State())
-
-    private struct State {
-        /// The host, once the values are loaded.
-        var host: PreferenceBackendHost?
-        var observation: (any AnyObject & Sendable)?
-        /// The values as they were last read.
-        private(set) var cached: [String: PropertyListValue] = [:]
-        /// The approximate size of these values, in bytes.
-        private var size = 0
-
-        mutating func set(_ name: String, to value: PropertyListValue?) {
-            size += growth(name, to: value)
-            cached[name] = value
-        }
-
-        private func growth(_ name: String, to value: PropertyListValue?) -> Int {
-            CachedDefaults.size(of: value, named: name) - CachedDefaults.size(of: cached[name], named: name)
-        }
-
-        var usage: CloudLimits.Usage { CloudLimits.Usage(nameCount: cached.count, size: size) }
-
-        func usage(after changes: [String: PropertyListValue?]) -> CloudLimits.Usage {
-            changes.reduce(into: usage) { usage, change in
-                usage.nameCount += (change.value == nil ? 0 : 1) - (cached[change.key] == nil ? 0 : 1)
-                usage.size += growth(change.key, to: change.value)
-            }
-        }
-    }
+    private var observation: (any AnyObject & Sendable)?
+    /// The values as they were last read, and their approximate size in bytes.
+    private var known: [String: PropertyListValue] = [:]
+    private var size = 0
+    /// The names of objects that a preference can't hold.
+    private var invalid: [String: PreferenceError] = [:]
 
     init(_ values: any CloudValues, limits: CloudLimits = CloudLimits()) {
-        self.values = values
-        self.limits = limits
+        (self.values, self.limits) = (values, limits)
     }
 
-    func load(host: PreferenceBackendHost) -> [String: PropertyListValue] {
-        let observation = values.observe { change in
+    func load(host: PreferenceBackendHost, until deadline: PreferenceDeadline) -> [StoredChange] {
+        observation = values.observe { change in
             switch change {
             case .values: break
             case .quotaExceeded:
@@ -70,89 +47,80 @@ final class CloudBackend: PreferenceBackend {
                     )
                 )
             }
-            host.changed()
+            host.changedNow()
         }
-        state.withLock { $0.observation = observation }
         // Requests the cloud's values, which arrive as external changes; without an account there are only this device's.
         _ = values.synchronize()
-        let contents = read(host)
-        state.withLock { state in
-            for (name, value) in contents { state.set(name, to: value) }
-            state.host = host
-        }
-        return contents
+        return differences()
     }
 
-    func apply(
-        _ changes: [String: PropertyListValue?],
-        if condition: PreferenceCondition
-    ) throws(PreferenceError) -> PreferenceBackendCommit {
+    func catchUp(until deadline: PreferenceDeadline) -> ExternalChanges {
+        let changes = differences()
+        return changes.isEmpty ? .none : .changes([changes])
+    }
+
+    func change(until deadline: PreferenceDeadline, _ body: (ExternalChanges) throws -> [StoredChange]) throws {
+        var changes = try body(.none)
         // Not all names, so that a set costs the same however many there are: iCloud notifies of changes of the others.
-        let names = condition.isComplete ? nil : Set(changes.keys).union(condition.values.keys)
-        catchUp(names)
-        let new = try state.withLock { state throws(PreferenceError) -> [String: PropertyListValue?]? in
-            let known = names.map { $0.reduce(into: [String: PropertyListValue]()) { $0[$1] = state.cached[$1] } }
-            guard condition.holds(for: known ?? state.cached) else { return nil }
-            let new = changes.filter { state.cached[$0.key] != $0.value }
-            try limits.check(new, from: state.usage, to: state.usage(after: new))
-            return new
+        while case let others = differences(changes.map(\.name)), !others.isEmpty {
+            changes = try body(.changes([others]))
         }
-        guard let new else { return PreferenceBackendCommit(isStored: false) }
-        for (name, value) in new { values.set(value?.propertyList, for: name) }
-        state.withLock { state in
-            for (name, value) in new { state.set(name, to: value) }
-            state.host?.noteApplied()
+        try limits.check(changes, from: usage, to: usage(after: changes))
+        for change in changes {
+            values.set(change.value?.propertyList, for: change.name)
+            note(change)
         }
-        return PreferenceBackendCommit()
     }
 
     /// Writes to this device's disk; iCloud doesn't report when it has the values.
-    func sync() throws(PreferenceError) {
+    func sync(until deadline: PreferenceDeadline) throws(PreferenceError) {
         guard values.synchronize() else {
             throw PreferenceError(.notDurable, "iCloud's values could not be synchronized; is the app entitled to it?")
         }
     }
 
-    /// Passes on the differences between the current values and those that were last read.
-    func catchUp() { catchUp(nil) }
+    // MARK: What is known
 
-    /// Passes on the differences of some names, or of all.
-    private func catchUp(_ names: Set<String>?) {
-        let contents =
-            names.map { names in
-                names.reduce(into: [String: PropertyListValue]()) { contents, name in
-                    contents[name] = values.object(for: name).flatMap { PropertyListValue(propertyList: $0) }
-                }
-            } ?? read(nil)
-        state.withLock { state in
-            guard let host = state.host else { return }
-            var changes: [String: PropertyListValue?] = [:]
-            for name in names ?? Set(contents.keys).union(state.cached.keys) {
-                let (old, new) = (state.cached[name], contents[name])
-                if let old, let new, new.isSame(as: old) { continue }
-                guard old != new else { continue }
-                state.set(name, to: new)
-                changes.updateValue(new, forKey: name)
-            }
-            host.collect(changes)
+    /// Returns how the current values of some names, or of all, differ from those that were last read.
+    private func differences(_ names: [String]? = nil) -> [StoredChange] {
+        let contents = names == nil ? values.contents : [:]
+        var changes: [StoredChange] = []
+        for name in names.map(Set.init) ?? Set(contents.keys).union(known.keys) {
+            let object = names == nil ? contents[name] : values.object(for: name)
+            let new = object.flatMap(PropertyListValue.init(propertyList:))
+            invalid[name] = new == nil ? object.map { error(of: $0, name) } : nil
+            // The kind of a number may change; the declared type decides that, so it isn't a change.
+            if let new, let old = known[name], new.isSame(as: old) { continue }
+            guard new != known[name] else { continue }
+            changes.append(StoredChange(name, new))
         }
+        for change in changes { note(change) }
+        return changes
     }
 
-    private func read(_ host: PreferenceBackendHost?) -> [String: PropertyListValue] {
-        var contents: [String: PropertyListValue] = [:]
-        for (name, object) in values.contents {
-            contents[name] = PropertyListValue(propertyList: object)
-            if contents[name] == nil {
-                host?.report(
-                    PreferenceError(
-                        .unreadable,
-                        name: name,
-                        "iCloud holds a \(type(of: object)), which can't be decoded"
-                    )
-                )
-            }
+    var problems: [PreferenceError] { Array(invalid.values) }
+
+    private func error(of object: Any, _ name: String) -> PreferenceError {
+        PreferenceError(.unreadable, name: name, "iCloud holds a \(type(of: object)), which can't be decoded")
+    }
+
+    private func note(_ change: StoredChange) {
+        size += growth(change)
+        known[change.name] = change.value
+    }
+
+    private func growth(_ change: StoredChange) -> Int {
+        CachedDefaults.size(of: change.value, named: change.name)
+            - CachedDefaults.size(of: known[change.name], named: change.name)
+    }
+
+    private var usage: CloudLimits.Usage { CloudLimits.Usage(nameCount: known.count, size: size) }
+
+    private func usage(after changes: [StoredChange]) -> CloudLimits.Usage {
+        changes.reduce(into: usage) { usage, change in
+            usage.nameCount += (change.value == nil ? 0 : 1) - (known[change.name] == nil ? 0 : 1)
+            usage.size += growth(change)
         }
-        return contents
     }
 }
 #endif
@@ -173,14 +141,14 @@ struct CloudLimits: Sendable {
 
     /// Throws if iCloud wouldn't accept `changes`, after which it has `after` in place of `before`.
     func check(
-        _ changes: [String: PropertyListValue?],
+        _ changes: [StoredChange],
         from before: Usage,
         to after: Usage
     ) throws(PreferenceError) {
-        for (name, value) in changes where value != nil && name.utf8.count > nameSize {
+        for change in changes where change.value != nil && change.name.utf8.count > nameSize {
             throw PreferenceError(
                 .invalidName,
-                name: name,
+                name: change.name,
                 "iCloud allows names of at most \(nameSize) bytes; nothing was changed. Use a shorter name"
             )
         }
@@ -267,10 +235,8 @@ extension PreferenceStore {
     public static func ubiquitous() -> PreferenceStore { cloud }
 
     private static let cloud: PreferenceStore = {
-        let source = Source(CloudBackend(UbiquitousValues()))
-        let store = PreferenceStore(.writable(source), replacement: .memory(isStandard: false))
-        SharedStores.register(layered: store)
-        return store
+        let layer = Layer(source: Source(CloudBackend(UbiquitousValues())))
+        return PreferenceStore(layer, replacement: .memory(isStandard: false))
     }()
 }
 #endif

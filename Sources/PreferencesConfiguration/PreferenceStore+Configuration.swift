@@ -1,6 +1,5 @@
 #if Configuration
 public import Configuration
-internal import DurableFile
 public import Preferences
 internal import PreferencesSchema
 
@@ -67,20 +66,15 @@ extension PreferenceStore {
 }
 
 /// A backend over a reader's values for declared preferences.
-private final class ConfigurationBackend: PreferenceBackend {
+private final class ConfigurationBackend: PreferenceBackend, @unchecked Sendable {  // the store calls it one at a time
+    let place = "the configuration"
+    let isWritable = false
     private let reader: ConfigReader
     private let declared: [DeclaredKey]
     private let conflicts: [PreferenceError]
-    private let state = Lock(State())
-
-    private struct State {
-        var host: PreferenceBackendHost?
-        /// The values as they were last read.
-        var known: [String: PropertyListValue] = [:]
-        var watch: Task<Void, Never>?
-        /// The shared stores that the reader's providers see: those of the code that opened the store.
-        var isolation: PreferenceIsolation?
-    }
+    private var watch: Task<Void, Never>?
+    /// The shared stores that the reader's providers see: those of the code that opened the store.
+    private var isolation = PreferenceStore.isolation
 
     init(reader: ConfigReader, declared: [DeclaredKey], conflicts: [PreferenceError]) {
         self.reader = reader
@@ -88,50 +82,31 @@ private final class ConfigurationBackend: PreferenceBackend {
         self.conflicts = conflicts
     }
 
-    deinit {
-        state.withLock { $0.watch }?.cancel()
-    }
+    deinit { watch?.cancel() }
 
-    func load(host: PreferenceBackendHost) -> [String: PropertyListValue] {
+    func load(host: PreferenceBackendHost, until deadline: PreferenceDeadline) -> [StoredChange] {
         for conflict in conflicts { host.report(conflict) }
-        let isolation = PreferenceStore.isolation
+        isolation = PreferenceStore.isolation
         let values = current()
-        let watch = Self.watch(reader, host, isolation)
-        let former = state.withLock { state in
-            state.known = values
-            state.host = host
-            state.isolation = isolation
-            return exchange(&state.watch, with: watch)
-        }
-        former?.cancel()
+        watch?.cancel()
+        watch = Self.watch(reader, host, isolation)
         return values
     }
 
     /// Reads the reader again: a watch may deliver values older than those that `load` or an earlier call has read.
-    func catchUp() {
-        let (host, isolation) = state.withLock { ($0.host, $0.isolation ?? PreferenceStore.isolation) }
-        let values = isolation.run { current() }
-        let known = state.withLock { exchange(&$0.known, with: values) }
-        var changes: [String: PropertyListValue?] = [:]
-        for (name, value) in values where known[name] != value { changes[name] = value }
-        for name in known.keys where values[name] == nil { changes.updateValue(nil, forKey: name) }
-        host?.collect(changes)
+    func catchUp(until deadline: PreferenceDeadline) -> ExternalChanges {
+        .contents(after: [], isolation.run { current() })
     }
 
-    func apply(
-        _ changes: [String: PropertyListValue?],
-        if condition: PreferenceCondition
-    ) throws(PreferenceError) -> PreferenceBackendCommit {
+    func change(until deadline: PreferenceDeadline, _ body: (ExternalChanges) throws -> [StoredChange]) throws {
         throw PreferenceError(.readOnly, "a configuration is only read; nothing was changed. Write to a layer above it")
     }
 
-    private func current() -> [String: PropertyListValue] {
+    private func current() -> [StoredChange] {
         let snapshot = reader.snapshot()
-        return Dictionary(
-            uniqueKeysWithValues: declared.compactMap { declared in
-                declared.value(in: snapshot).map { (declared.preference.name, $0) }
-            }
-        )
+        return declared.compactMap { declared in
+            declared.value(in: snapshot).map { StoredChange(declared.preference.name, $0) }
+        }
     }
 
     /// Returns a task that watches the reader; it keeps the reader but not the backend.

@@ -1,4 +1,3 @@
-internal import DurableFile
 public import Preferences
 
 /// Operations of the tool `prefs` on a file, other than reading and setting.
@@ -77,7 +76,7 @@ public enum PreferencesFile {
         } catch {
             throw PreferenceError(error)
         }
-        withExtendedLifetime(log) { Pause.sleep(microseconds: 1_200_000) }
+        withExtendedLifetime(log) { usleep(1_200_000) }
     }
 }
 

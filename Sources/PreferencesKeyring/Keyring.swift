@@ -1,9 +1,8 @@
-internal import DurableFile
 internal import Preferences
 
 /// The items of one service in a system's keyring, by their names; the part of a keyring that differs between platforms.
 ///
-/// It is called on one thread at a time, and never on the caller's.
+/// It is called by one thread at a time, and never by the caller's.
 protocol Keyring: Sendable {
     /// Returns all items; throws if none can be read.
     func items(_ call: KeyringCall) throws(PreferenceError) -> KeyringItems
@@ -62,13 +61,14 @@ final class KeyringCall: Sendable {
     private let state: Condition<State>
 
     private struct State {
+        /// The time by which the call must end; it is cancelled then.
         var deadline: ContinuousClock.Instant
-        var phase = Phase.waiting
+        var phase = Phase.reading
+        var isCancelled = false
+        var cancel: (@Sendable () -> Void)?
     }
 
     enum Phase {
-        /// Waits for its thread.
-        case waiting
         case reading
         /// From now on the call may change something.
         case writing
@@ -77,21 +77,38 @@ final class KeyringCall: Sendable {
         case givenUp
     }
 
-    init(mayPrompt: Bool, _ limits: KeyringLimits = KeyringLimits()) {
+    /// Creates a call that begins now.
+    ///
+    /// - Parameter rest: The time that it may take, without a prompt and a write.
+    init(mayPrompt: Bool, within rest: Duration, _ limits: KeyringLimits = KeyringLimits()) {
         self.mayPrompt = mayPrompt
         self.limits = limits
-        state = Condition(State(deadline: .now + limits.call))
+        state = Condition(State(deadline: .now + rest))
     }
 
-    /// The time by which the call must end; the keyring cancels it then if it can.
-    var deadline: ContinuousClock.Instant { state.withLock { $0.deadline } }
+    /// Whether its time was over before it returned.
+    var isCancelled: Bool { state.withLock { $0.isCancelled } }
 
     /// Records that the call may change something from now on; returns false if it must not, because the caller has given up.
+    ///
+    /// It then has its whole time, as otherwise it would be unknown whether it has changed something.
     func beginWriting() -> Bool {
         state.withLock { state in
-            if state.phase == .reading { state.phase = .writing }
-            return state.phase == .writing
+            guard state.phase == .reading, !state.isCancelled else { return state.phase == .writing }
+            (state.phase, state.deadline) = (.writing, .now + limits.call)
+            return true
         }
+    }
+
+    /// Runs `body`, which `cancel` ends; it is called at the deadline, on another thread.
+    func cancelling<Result>(_ cancel: @escaping @Sendable () -> Void, _ body: () -> Result) -> Result {
+        let isLate = state.withLock { state in
+            state.cancel = cancel
+            return state.isCancelled
+        }
+        if isLate { cancel() }
+        defer { state.withLock { $0.cancel = nil } }
+        return body()
     }
 
     /// Runs `body` while the system may show its prompt, with the longer time limit; then the call has its usual limit again.
@@ -103,31 +120,49 @@ final class KeyringCall: Sendable {
 
     // MARK: The two threads
 
-    /// Records that the call begins now; returns false if the caller has given up.
-    func begin() -> Bool {
-        state.withLock { state in
-            guard state.phase == .waiting else { return false }
-            state.phase = .reading
-            return true
+    func finish() { state.signal { $0.phase = .finished } }
+
+    /// Waits until the call is finished, at most until its deadline; then cancels it, and waits for the grace period. Returns its phase.
+    func wait(grace: Duration) -> Phase {
+        let cancel = state.wait { state -> Condition.Wait<(@Sendable () -> Void)?> in
+            if state.phase == .finished { return .done(nil) }
+            let rest = state.deadline - .now
+            if rest > .zero { return .until(rest) }
+            state.isCancelled = true
+            return .done(state.cancel)
+        }
+        cancel?()
+        let end = ContinuousClock.now + grace
+        return state.wait { state in
+            if state.phase == .finished { return .done(.finished) }
+            let rest = end - .now
+            if rest > .zero { return .until(rest) }
+            let phase = state.phase
+            if phase == .reading { state.phase = .givenUp }
+            return .done(phase)
         }
     }
 
-    func finish() { state.signal { $0.phase = .finished } }
-
-    /// Waits until the call is finished, or until the grace period after its deadline is over; returns the call's phase then.
-    func wait(grace: Duration) -> Phase {
-        state.wait { state in
-            if state.phase == .finished { return .done(.finished) }
-            let rest = state.deadline + grace - .now
-            if rest > .zero { return .until(rest) }
-            let phase = state.phase
-            if phase != .writing { state.phase = .givenUp }
-            return .done(phase)
+    /// Waits at most some time until a call that was given up is finished; returns whether it is.
+    func isFinished(within duration: Duration) -> Bool {
+        let end = ContinuousClock.now + duration
+        return state.wait { state in
+            if state.phase == .finished { return .done(true) }
+            let rest = end - .now
+            return rest > .zero ? .until(rest) : .done(false)
         }
     }
 }
 
 extension PreferenceError {
+    /// The error of a call that could not begin, or end, by the deadline of the store's call.
+    static var keyringBusy: PreferenceError {
+        PreferenceError(
+            .busy,
+            "the system's keyring did not answer in the time that was left; nothing was changed. Try again"
+        )
+    }
+
     /// The error of a call that exceeded its time limit before it changed anything.
     static var keyringLate: PreferenceError {
         PreferenceError(

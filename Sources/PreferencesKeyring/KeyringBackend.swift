@@ -1,4 +1,3 @@
-internal import DurableFile
 internal import Preferences
 
 #if canImport(FoundationEssentials)
@@ -7,305 +6,171 @@ internal import FoundationEssentials
 internal import Foundation
 #endif
 
-/// A backend over a system's keyring with a cache in memory, which is read again when it is stale.
+/// A backend over a system's keyring, of which it reads all items at once.
 ///
-/// The keyring is called on a thread of the library, one call at a time. A call that doesn't return in time is left to that thread:
-/// calls that wait behind it fail at their own deadlines, and nothing else waits.
-final class KeyringBackend: PreferenceBackend {
+/// Each call of the keyring is made on a thread of its own while the caller waits until the deadline. A call that doesn't return in time is
+/// left to its thread; until it returns, later calls fail at their own deadlines.
+final class KeyringBackend: Backend, @unchecked Sendable {  // used within a turn, except `state`
     private let keyring: any Keyring
     private let limits: KeyringLimits
-    private let worker = WorkerQueue(hasOwnThread: true)
-    /// Marks the cache as stale after a time, and tries again to read a keyring that could not be read.
-    private let timer: WorkerQueue
+    /// Runs a body after a time.
+    private let later: @Sendable (Duration, @escaping @Sendable () -> Void) -> Void
+    /// The items as they were read last; one that is locked now stays as it was.
+    private var items: [String: [UInt8]] = [:]
+    /// The items that couldn't be read.
+    private var lockedItems: [String: PreferenceError] = [:]
+    /// The newest call, which might still run if it was given up.
+    private var last: KeyringCall?
+    /// Notifies of an unlocking, if the keyring does.
+    private var observation: (any Sendable)?
     private let state = Lock(State())
-
-    private struct Item {
-        var bytes: [UInt8]
-        /// The value that the store shows for the bytes: the one that it set, whose type may differ from the one that a read gives.
-        var value: PropertyListValue
-    }
 
     private struct State {
         var host: PreferenceBackendHost?
-        var items: [String: Item] = [:]
-        /// The items that existed at the last read and could not be read, each with the reason.
-        var locked: [String: PreferenceError] = [:]
-        /// The names of those of them that were reported.
-        var reportedLocked: Set<String> = []
-        /// Notifies of an unlocking, if the keyring does.
-        var observation: (any Sendable)?
-        /// Whether the store has the items, so that changes are passed on.
-        var isLoaded = false
-        var isStale = true
-        var isTimerSet = false
-        /// Whether a failed read was reported and no read has succeeded since.
-        var isReported = false
-        /// The time until the next try to read the items, after a failure.
-        var retryPause: Duration?
+        /// The locked items that were never read.
+        var unread: [String: PreferenceError] = [:]
+        /// Until when what was read counts as up to date.
+        var freshUntil = ContinuousClock.now
+        /// The time until the next try to read what could not be read; nil if there is nothing.
+        var pause: Duration?
         var isRetrySet = false
-        /// Whether such a try is under way; no caller waits for it, so it must not prompt.
-        var isRetrying = false
-        /// The error of a call that used up its time: the store's call with this deadline must not wait for another.
-        var failure: (deadline: ContinuousClock.Instant, error: PreferenceError)?
-
-        /// Whether there are, or may be, items that were not read yet.
-        var isUnreadLeft: Bool { !isLoaded || !locked.isEmpty }
     }
+
+    let place = "the system's keyring"
+    /// That of a call with a prompt and of a call that waits behind it.
+    var timeout: Duration { limits.prompt + unattendedTimeout }
+    var unattendedTimeout: Duration { limits.call * 2 }
+    /// A name that is locked has a value, though it shows none: its removal must reach the keyring.
+    let storesEqualValues = true
+    var isStale: Bool? { state.withLock { $0.freshUntil <= .now } }
+    var locked: [String: PreferenceError] { state.withLock { $0.unread } }
 
     init(
         _ keyring: any Keyring,
         limits: KeyringLimits = KeyringLimits(),
-        timer: WorkerQueue = WorkerQueue(isBlocking: true)
+        later: @escaping @Sendable (Duration, @escaping @Sendable () -> Void) -> Void = {
+            Pool.current.run(after: $0, $1)
+        }
     ) {
-        self.keyring = keyring
-        self.limits = limits
-        self.timer = timer
+        (self.keyring, self.limits, self.later) = (keyring, limits, later)
     }
 
-    /// False, because a keyring doesn't notify of changes: its values are requested again after a time.
-    let listsAllNames = false
-
-    /// The time limit of a call with a prompt and of a call that waits behind it.
-    var timeout: Duration? { limits.prompt + limits.call * 2 }
-
-    func load(host: PreferenceBackendHost) throws(PreferenceError) -> [String: PropertyListValue] {
-        let (isRetrying, isObserving) = state.withLock { state in
-            state.host = host
-            return (state.isRetrying, state.observation != nil)
-        }
-        if !isObserving {
-            // Before the first read, so that no unlocking is missed. Called with the turn, so by one thread at a time.
-            let observation = keyring.observeUnlocking { [weak self] in self?.noteUnlocking() }
-            state.withLock { $0.observation = observation }
-        }
-        try look(mayPrompt: !isRetrying)
-        return state.withLock { state in
-            state.isLoaded = true
-            return state.items.mapValues(\.value)
-        }
+    func load(host: PreferenceBackendHost, until deadline: PreferenceDeadline) throws -> [StoredChange] {
+        state.withLock { $0.host = host }
+        // Before the first read, so that no unlocking is missed.
+        if observation == nil { observation = keyring.observeUnlocking { [weak self] in self?.noteUnlocking() } }
+        // A store that could not be opened shows nothing yet.
+        items = [:]
+        var deadline = deadline
+        return try look(until: deadline.start())
     }
 
-    func catchUp() throws(PreferenceError) { try look(mayPrompt: !state.withLock { $0.isRetrying }) }
-
-    /// Reads all items if they are stale, and passes the differences on; keeps the cached items if that fails.
-    func values(for names: Set<String>) -> [String: PropertyListValue] {
-        let (shown, isStale) = state.withLock { state in
-            (names.reduce(into: [String: PropertyListValue]()) { $0[$1] = state.items[$1]?.value }, state.isStale)
-        }
-        if isStale {
-            do throws(PreferenceError) {
-                try look(mayPrompt: false)
-            } catch {
-                setTimer(limits.pauseAfterFailure)
-                if !state.withLock({ exchange(&$0.isReported, with: true) }) {
-                    state.withLock { $0.host }?.report(error)
-                }
-            }
-        }
-        reportLocked(among: names)
-        return shown
+    func catchUp(until deadline: PreferenceDeadline) throws -> ExternalChanges {
+        var deadline = deadline
+        let changes = try look(until: deadline.start())
+        return changes.isEmpty ? .none : .changes([changes])
     }
 
-    func failure(of name: String) -> PreferenceError? {
-        state.withLock { $0.items[name] == nil ? $0.locked[name] : nil }
-    }
-
-    var lockedNames: Set<String> { state.withLock { Set($0.locked.keys) } }
-
-    /// Reports the names in use whose items are locked, once each until they can be read.
-    private func reportLocked(among names: Set<String>) {
-        let (host, errors) = state.withLock { state -> (PreferenceBackendHost?, [PreferenceError]) in
-            guard !state.locked.isEmpty else { return (nil, []) }
-            let errors = names.sorted().compactMap { name -> PreferenceError? in
-                guard state.items[name] == nil, let error = state.locked[name] else { return nil }
-                return state.reportedLocked.insert(name).inserted ? error.named(name) : nil
-            }
-            return (state.host, errors)
-        }
-        for error in errors { host?.report(error) }
-    }
-
-    /// Stores the changes one by one, and rolls back those that were stored if one fails.
-    func apply(
-        _ changes: [String: PropertyListValue?],
-        if condition: PreferenceCondition
-    ) throws(PreferenceError) -> PreferenceBackendCommit {
-        do throws(PreferenceError) {
-            let new = try encoded(changes)
-            try look(mayPrompt: true)
-            let old = state.withLock { $0.items }
-            try checkUnlocked(changes, condition)
-            let isStored = condition.holds(for: old.mapValues(\.value))
-            if isStored {
-                try store(new.filter { $0.value != old[$0.key]?.bytes }, over: old)
-                state.withLock { state in
-                    for (name, bytes) in new {
-                        state.items[name] = bytes.flatMap { bytes in
-                            changes[name].flatMap(\.self).map { Item(bytes: bytes, value: $0) }
-                        }
-                    }
-                }
-            }
-            return PreferenceBackendCommit(isStored: isStored)
-        } catch {
-            if error.code == .outcomeUnknown {
-                let host = state.withLock { state in
-                    state.isStale = true
-                    return state.host
-                }
-                host?.outdated()
-            }
-            throw error
-        }
+    func change(until deadline: PreferenceDeadline, _ body: (ExternalChanges) throws -> [StoredChange]) throws {
+        if deadline.isNow { throw PreferenceDeadline.WouldWait() }
+        var deadline = deadline
+        let changes = try body(try catchUp(until: deadline.start()))
+        try store(changes, until: deadline)
     }
 }
 
 // MARK: Reading
 
 extension KeyringBackend {
-    /// Throws if an item that changes, or on whose value the changes depend, can't be read.
-    private func checkUnlocked(
-        _ changes: [String: PropertyListValue?],
-        _ condition: PreferenceCondition
-    ) throws(PreferenceError) {
-        let locked = state.withLock { $0.locked }
-        let found = locked.keys.sorted().first { name in
-            changes[name] != nil || condition.values[name] != nil
-                || condition.isComplete && name.hasPrefix(condition.prefix)
-        }
-        if let found, let error = locked[found] { throw error.named(found) }
-    }
-
-    /// Reads all items, and passes the differences on; what can't be read is tried again after a time.
-    private func look(mayPrompt: Bool) throws(PreferenceError) {
+    /// Reads all items, and returns what has changed.
+    private func look(until deadline: PreferenceDeadline) throws(PreferenceError) -> [StoredChange] {
         let found: KeyringItems
         do throws(PreferenceError) {
-            found = try perform(mayPrompt: mayPrompt) { (keyring, call) throws(PreferenceError) in
-                try keyring.items(call)
-            }
+            found = try perform(until: deadline) { (keyring, call) throws(PreferenceError) in try keyring.items(call) }
         } catch {
-            if state.withLock(\.isUnreadLeft) { retryLater() }
+            state.withLock { state in
+                state.freshUntil = .now + limits.pauseAfterFailure
+                state.pause = state.pause ?? limits.timeToLive
+            }
+            retryLater()
             throw error
         }
+        let known = items
+        items = found.bytes
+        for name in found.locked.keys { items[name] = known[name] }
+        lockedItems = found.locked
+        let unread = found.locked.filter { known[$0.key] == nil }
         state.withLock { state in
-            var changes: [String: PropertyListValue?] = [:]
-            // An item that is locked now keeps the value that it had.
-            for name in state.items.keys where found.bytes[name] == nil && found.locked[name] == nil {
-                state.items[name] = nil
-                changes.updateValue(nil, forKey: name)
-            }
-            for (name, bytes) in found.bytes where state.items[name]?.bytes != bytes {
-                let value = PropertyListValue(ofKeyring: bytes)
-                state.items[name] = Item(bytes: bytes, value: value)
-                changes.updateValue(value, forKey: name)
-            }
-            if state.isLoaded { state.host?.collect(changes) }
-            state.isReported = false
-            state.locked = found.locked
-            state.reportedLocked = state.reportedLocked.filter { found.locked[$0] != nil }
+            state.freshUntil = .now + limits.timeToLive
+            state.unread = unread
+            state.pause = found.locked.isEmpty ? nil : state.pause ?? limits.timeToLive
         }
-        setTimer(limits.timeToLive)
-        if found.locked.isEmpty { state.withLock { $0.retryPause = nil } } else { retryLater() }
+        retryLater()
+        let removed = known.keys.filter { items[$0] == nil }.map { StoredChange($0, nil) }
+        let changed = found.bytes.filter { known[$0.key] != $0.value }
+        return removed + changed.map { StoredChange($0.key, PropertyListValue(ofKeyring: $0.value)) }
     }
 
-    /// Marks the values as up to date, or as usable after a failure, for some time.
-    private func setTimer(_ time: Duration) {
-        let isNew = state.withLock { state in
-            state.isStale = false
-            return !exchange(&state.isTimerSet, with: true)
-        }
-        guard isNew else { return }
-        // If the timer is already set, it fires earlier.
-        timer.run(after: time) { [weak self] in
-            let host = self?.state.withLock { state in
-                (state.isStale, state.isTimerSet) = (true, false)
-                return state.host
-            }
-            host?.outdated()
-        }
-    }
-}
-
-// MARK: Trying again
-
-extension KeyringBackend {
-    /// Reads the items again after a time, less often with each failure: not each keyring says when it is unlocked.
+    /// Reads what couldn't be read again after a time, less often with each failure: not each keyring notifies when it is unlocked.
     private func retryLater() {
         let pause = state.withLock { state -> Duration? in
-            guard !state.isRetrySet else { return nil }
+            guard !state.isRetrySet, let pause = state.pause else { return nil }
             state.isRetrySet = true
-            let pause = min(state.retryPause.map { $0 * 2 } ?? limits.timeToLive, limits.pauseAfterFailure)
-            state.retryPause = pause
+            state.pause = min(pause * 2, limits.pauseAfterFailure)
             return pause
         }
-        if let pause { timer.run(after: pause) { [weak self] in self?.retry() } }
-    }
-
-    private func retry() {
-        let isUnreadLeft = state.withLock { state in
-            state.isRetrySet = false
-            return state.isUnreadLeft
+        guard let pause else { return }
+        later(pause) { [weak self] in
+            self?.state.withLock { state in
+                state.isRetrySet = false
+                return state.pause == nil ? nil : state.host
+            }?.changed()
         }
-        if isUnreadLeft { readAgain() }
     }
 
-    /// Handles a notification that items may be readable now.
-    ///
-    /// Items that can't be read so far are read soon, on another thread, because the program's main thread may post the notification;
-    /// everything else is read before it is used.
+    /// Handles a notification that items may be readable now: what could not be read is read soon, everything else before it is used.
     private func noteUnlocking() {
-        let (host, isAnyLocked) = state.withLock { state in
-            state.isStale = true
-            return (state.host, state.isUnreadLeft || state.isReported)
-        }
-        host?.outdated()
-        if isAnyLocked { timer.run { [weak self] in self?.readAgain() } }
-    }
-
-    /// Has the store load the items, or read them again, and notify observers. No caller waits for it, so the keyring must not prompt.
-    private func readAgain() {
-        let host = state.withLock { state in
-            state.isRetrying = true
-            return state.host
-        }
-        host?.changed()
-        state.withLock { $0.isRetrying = false }
+        state.withLock { state in
+            state.freshUntil = .now
+            return state.pause == nil ? nil : state.host
+        }?.changed()
     }
 }
 
 // MARK: Writing
 
 extension KeyringBackend {
-    private func encoded(
-        _ changes: [String: PropertyListValue?]
-    ) throws(PreferenceError) -> [String: [UInt8]?] {
-        var encoded: [String: [UInt8]?] = [:]
-        for (name, value) in changes { encoded.updateValue(try value?.bytesOfKeyring(), forKey: name) }
-        return encoded
-    }
-
-    private func store(_ changes: [String: [UInt8]?], over old: [String: Item]) throws(PreferenceError) {
+    /// Stores the changes one by one, and rolls back those that were stored if one fails.
+    private func store(_ changes: [StoredChange], until deadline: PreferenceDeadline) throws(PreferenceError) {
+        var new: [String: [UInt8]?] = [:]
+        for change in changes { new.updateValue(try change.value?.bytesOfKeyring(), forKey: change.name) }
+        let names = new.keys.sorted()
+        for name in names { if let error = lockedItems[name] { throw error.named(name) } }
         var done: [String] = []
-        for (name, bytes) in changes.sorted(by: { $0.key < $1.key }) {
-            do throws(PreferenceError) {
-                try store(bytes, for: name)
-            } catch {
-                if error.code != .outcomeUnknown { try rollBack(done, to: old, because: error) }
-                throw error
+        do throws(PreferenceError) {
+            for case (let name, let bytes?) in names.map({ ($0, new[$0]) }) where bytes != items[name] {
+                try store(bytes, for: name, until: deadline)
+                done.append(name)
             }
-            done.append(name)
+        } catch {
+            if error.code == .outcomeUnknown {
+                noteUnknownOutcome()
+            } else {
+                try rollBack(done, because: error, until: deadline)
+            }
+            throw error
         }
+        for (name, bytes) in new { items[name] = bytes }
     }
 
     private func rollBack(
         _ names: [String],
-        to old: [String: Item],
-        because cause: PreferenceError
+        because cause: PreferenceError,
+        until deadline: PreferenceDeadline
     ) throws(PreferenceError) {
         for name in names.reversed() {
-            do throws(PreferenceError) {
-                try store(old[name]?.bytes, for: name)
-            } catch {
+            do throws(PreferenceError) { try store(items[name], for: name, until: deadline) } catch {
+                noteUnknownOutcome()
                 throw PreferenceError(
                     .outcomeUnknown,
                     name: name,
@@ -317,8 +182,11 @@ extension KeyringBackend {
         }
     }
 
-    private func store(_ bytes: [UInt8]?, for name: String) throws(PreferenceError) {
-        try perform(mayPrompt: true) { (keyring, call) throws(PreferenceError) in
+    private func noteUnknownOutcome() { state.withLock { $0.freshUntil = .now } }
+
+    private func store(_ bytes: [UInt8]?, for name: String, until deadline: PreferenceDeadline) throws(PreferenceError)
+    {
+        try perform(until: deadline) { (keyring, call) throws(PreferenceError) in
             try keyring.set(bytes, for: name, call)
         }
     }
@@ -327,29 +195,37 @@ extension KeyringBackend {
 // MARK: Calling the keyring
 
 extension KeyringBackend {
-    /// Calls the keyring on its thread, and waits until the deadline.
+    /// Calls the keyring on another thread, and waits until the deadline.
     private func perform<Result: Sendable>(
-        mayPrompt: Bool,
+        until deadline: PreferenceDeadline,
         _ body: @escaping @Sendable (any Keyring, KeyringCall) throws(PreferenceError) -> Result
     ) throws(PreferenceError) -> Result {
-        let deadline = state.withLock { $0.host }?.deadline()
-        if let failure = state.withLock({ $0.failure }), failure.deadline == deadline { throw failure.error }
-        let call = KeyringCall(mayPrompt: mayPrompt, limits)
+        let rest = deadline.remaining
+        let limit = min(limits.call, rest)
+        let isShort = rest < limits.call
+        let late: PreferenceError = isShort ? .keyringBusy : .keyringLate
+        if let last, !last.isFinished(within: limit) { throw late }
+        // Who has only a short time, as a property that is set, doesn't have the user asked.
+        let call = KeyringCall(mayPrompt: rest > unattendedTimeout, within: limit, limits)
         let outcome = Lock<Swift.Result<Result, PreferenceError>?>(nil)
-        worker.run { [keyring] in
-            guard call.begin() else { return }
+        let isStarted = Pool.startThread { [keyring] in
             let result = Swift.Result { () throws(PreferenceError) in try body(keyring, call) }
             outcome.withLock { $0 = result }
             call.finish()
         }
-        do throws(PreferenceError) {
-            // A keyring that can cancel its call ends it by the deadline.
-            let phase = call.wait(grace: limits.call / 10)
-            if let result = outcome.withLock({ $0 }) { return try result.get() }
-            throw phase == .writing ? .keyringOutcomeUnknown("it did not return in time") : .keyringLate
-        } catch {
-            if let deadline, call.deadline <= .now { state.withLock { $0.failure = (deadline, error) } }
-            throw error
+        guard isStarted else {
+            throw PreferenceError(
+                .unavailable,
+                "no thread can be made for the system's keyring; nothing was changed. Try again"
+            )
+        }
+        last = call
+        let phase = call.wait(grace: limit / 10)
+        switch outcome.withLock({ $0 }) {
+        case .success(let result): return result
+        case .failure(let error) where isShort && call.isCancelled && error.code == .unavailable: throw late
+        case .failure(let error): throw error
+        case nil: throw phase == .writing ? .keyringOutcomeUnknown("it did not return in time") : late
         }
     }
 }

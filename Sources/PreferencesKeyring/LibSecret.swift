@@ -1,6 +1,11 @@
 #if os(Linux) && !canImport(Security)
-internal import DurableFile
 internal import Preferences
+
+#if canImport(Glibc)
+internal import Glibc
+#else
+internal import Musl
+#endif
 
 /// The functions of libsecret and of the libraries below it, loaded at run time so that a program needs them neither to be built
 /// nor to start.

@@ -1,5 +1,4 @@
 #if os(Linux) && !canImport(Security)
-internal import DurableFile
 internal import Preferences
 
 /// Returns the keyring of the desktop.
@@ -324,10 +323,8 @@ extension SecretService {
         _ body: (LibSecret.Object?, LibSecret.Failure) -> Result
     ) throws(Failure) -> Result {
         let limit = Cancellable(library)
-        let timer = WorkerQueue()
-        timer.run(after: max(.zero, call.deadline - .now)) { limit.cancel() }
         var error: UnsafeMutableRawPointer?
-        let result = withExtendedLifetime(timer) { body(limit.object, &error) }
+        let result = call.cancelling(limit.cancel) { body(limit.object, &error) }
         guard let error else { return result }
         defer { library.freeError(error) }
         throw Failure(error.load(as: GLibError.self), library, isWriting: isWriting)

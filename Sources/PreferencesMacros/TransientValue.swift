@@ -1,5 +1,4 @@
 #if Macros
-internal import DurableFile
 internal import Preferences
 
 /// Used by the expansion of `@PreferenceGroup` on a class: the value of a `@Transient` property.

@@ -1,4 +1,3 @@
-internal import DurableFile
 public import Preferences
 
 extension PreferenceGroup {
@@ -27,23 +26,12 @@ extension PreferenceGroup {
     public func installSchema() throws(PreferenceError) {
         let declared = DeclaredPreferences.all(in: self).filter { !$0.isMember }
         guard let store = declared.mostCommonStore else { return }
-        let layers = store.resolved.core.layers
-        guard let backend = layers.writable?.backend as? FileBackend else { return }
-        let path = LogPath(path: backend.path).sibling("preferences.schema.json")
-        var part = SchemaPart(of: Self.self, scope: layers.writablePrefix ?? "")
+        guard let layer = store.resolved.core.writable else { return }
+        var part = SchemaPart(of: Self.self, scope: layer.prefix)
         for preference in declared where preference.store === store {
             try part.add(preference.name, try preference.schema())
         }
-        var failure: PreferenceError?
-        do {
-            try WholeFile(path: path, trustsOwners: backend.trustsOwner).update { old in
-                do throws(PreferenceError) { return try part.installed(in: old) } catch {
-                    failure = error
-                    return nil
-                }
-            }
-        } catch { throw PreferenceError(error, ofSchema: path) }
-        if let failure { throw failure }
+        try layer.source.updateFile(besides: "preferences.schema.json", part.installed)
     }
 }
 
@@ -133,28 +121,5 @@ private struct SchemaPart {
     private func isOfAnotherGroup(_ property: PropertyListValue?) -> Bool {
         guard case .dictionary(let members)? = property, members["x-group"] != nil else { return false }
         return members["x-group"] != marks["x-group"] || members["x-scope"] != marks["x-scope"]
-    }
-}
-
-extension PreferenceError {
-    /// Creates the error of a schema file that can't be written.
-    init(_ error: LogError, ofSchema path: String) {
-        switch error {
-        case .readOnly(let cause):
-            self.init(
-                .notPermitted,
-                "the schema \(path) can't be written; nothing was changed. Check the owner and the mode of the file and its folder",
-                cause: cause
-            )
-        case .failed(let cause):
-            self.init(.unavailable, "the schema \(path) can't be written; nothing was changed", cause: cause)
-        case .notDurable(_, let cause):
-            self.init(
-                .notDurable,
-                "the schema \(path) is written but might not survive a loss of power; check the disk",
-                cause: cause
-            )
-        default: self.init(error)
-        }
     }
 }

@@ -1,5 +1,6 @@
-internal import DurableFile
+internal import CPreferences
 public import Preferences
+internal import Synchronization
 
 /// A backend that forwards to another one until a test makes it fail, wait, or change values without the store.
 ///
@@ -18,39 +19,34 @@ public final class FaultInjectingBackend: PreferenceBackend {
         case refresh
         /// Storing changes.
         case apply
-        /// Making a stored change durable before its write returns.
-        case didApply
         /// Making all changes durable.
         case sync
     }
 
-    private struct Failure {
-        var count: Int
-        let error: PreferenceError
-    }
-
     private struct State {
-        var failures: [Operation: Failure] = [:]
+        var failures: [Operation: (count: Int, error: PreferenceError)] = [:]
         var host: PreferenceBackendHost?
         /// The external changes still to be made in the base, in order.
-        var pending: [[String: PropertyListValue?]] = []
-        /// The external changes that are being made in the base.
-        var current: [String: PropertyListValue?]?
+        var pending: [[StoredChange]] = []
+        /// The changes that the base has passed on, and the store hasn't got.
+        var unseen = ExternalChanges.none
+        /// The tasks that wait for a call of `sync` that is held, and how many such calls there are.
+        var witnesses: [UnsafeContinuation<Void, Never>] = []
+        var held = 0
     }
 
     private let base: any PreferenceBackend
     private let state = Lock(State())
-    private let held = Condition(HeldSyncs())
+    /// 1 while flushes are held.
+    private let hold = Atomic<UInt32>(0)
 
     /// Creates a backend in memory.
     public convenience init(_ contents: [String: PropertyListValue] = [:]) {
-        self.init(over: MemoryBackend(contents))
+        self.init(over: MemoryBackend(contents.map { StoredChange($0.key, $0.value) }))
     }
 
     /// Creates a backend over another one, which must not be called by other code from then on.
-    public init(over base: any PreferenceBackend) {
-        self.base = base
-    }
+    public init(over base: any PreferenceBackend) { self.base = base }
 
     /// Lets the next calls of an operation throw without any effect.
     ///
@@ -63,7 +59,7 @@ public final class FaultInjectingBackend: PreferenceBackend {
         count: Int = 1,
         with error: PreferenceError = PreferenceError(.unavailable, "a test made this call fail; nothing was changed")
     ) {
-        state.withLock { $0.failures[operation] = Failure(count: count, error: error) }
+        state.withLock { $0.failures[operation] = (count, error) }
     }
 
     /// Performs an external change, as by another process; `nil` removes a name.
@@ -71,25 +67,22 @@ public final class FaultInjectingBackend: PreferenceBackend {
     /// When this returns, the store shows the changes and its observers have been notified, unless another thread is using the store.
     public func changeOutside(_ changes: [String: PropertyListValue?]) {
         let host = state.withLock { state in
-            state.pending.append(changes)
+            state.pending.append(changes.map { StoredChange($0.key, $0.value) })
             return state.host
         }
-        host?.changed()
+        host?.changedNow()
     }
 
     /// Stores a value under a name, as an external change, that no declared type can read.
-    public func makeUnreadable(_ name: String) {
-        changeOutside([name: .unknownForm("{\"$later\":1}")])
-    }
+    public func makeUnreadable(_ name: String) { changeOutside([name: .unknownForm("{\"$later\":1}")]) }
 
     /// Holds calls of `sync`, and so `PreferenceStore.flush()`, until `releaseFlushes`.
-    public func holdFlushes() {
-        held.withLock { $0.isHolding = true }
-    }
+    public func holdFlushes() { hold.store(1, ordering: .releasing) }
 
     /// Lets the waiting calls of `sync` continue, and later ones pass.
     public func releaseFlushes() {
-        held.signal { $0.isHolding = false }
+        hold.store(0, ordering: .releasing)
+        withUnsafePointer(to: hold) { preferences_wake($0) }
     }
 
     /// Returns when a call of `sync` waits for `releaseFlushes`.
@@ -97,83 +90,72 @@ public final class FaultInjectingBackend: PreferenceBackend {
     /// A store that was never read or written doesn't call its backend's `sync`.
     public nonisolated(nonsending) func waitForHeldFlush() async {
         await withUnsafeContinuation { continuation in
-            if held.withLock({ $0.addWitness(continuation) }) { continuation.resume() }
+            let isHeld = state.withLock { state in
+                if state.held == 0 { state.witnesses.append(continuation) }
+                return state.held > 0
+            }
+            if isHeld { continuation.resume() }
         }
     }
 
     // MARK: PreferenceBackend
 
+    /// The place of the base.
+    public var place: String { base.place }
     /// The timeout of the base.
-    public var timeout: Duration? { base.timeout }
-
+    public var timeout: Duration { base.timeout }
+    /// Whether the base says when it waits.
+    public var saysWhenItWaits: Bool { base.saysWhenItWaits }
     /// Whether the base can be written.
     public var isWritable: Bool { base.isWritable }
 
-    /// Checks the thread by the base.
-    public func checkThreadMayBlock() throws(PreferenceError) { try base.checkThreadMayBlock() }
-
-    /// Whether the base lists all names.
-    public var listsAllNames: Bool { base.listsAllNames }
-
     /// Loads the base, with the pending external changes.
-    public func load(host: PreferenceBackendHost) throws(PreferenceError) -> [String: PropertyListValue] {
+    public func load(host: PreferenceBackendHost, until deadline: PreferenceDeadline) throws -> [StoredChange] {
         // Comes first, as a file is watched before it is read: even a backend that can't be opened reports when it may be.
         state.withLock { $0.host = host }
         try pass(.load)
-        var contents = try base.load(host: baseHost(host))
-        for changes in state.withLock({ $0.pending }) {
-            for (name, value) in changes { contents[name] = value }
-        }
-        try applyPending()
+        var contents = try base.load(host: host, until: deadline)
+        try changeBase(until: deadline)
+        if case .changes(let transactions) = takeUnseen(before: .none) { contents += transactions.joined() }
         return contents
     }
 
-    /// Lets the base catch up, and performs the external changes of the test.
-    public func catchUp() throws(PreferenceError) {
+    /// Performs the external changes of the test, and lets the base catch up.
+    public func catchUp(until deadline: PreferenceDeadline) throws -> ExternalChanges {
         try pass(.refresh)
-        try base.catchUp()
-        try applyPending()
+        try changeBase(until: deadline)
+        return takeUnseen(before: try base.catchUp(until: deadline))
     }
 
-    /// Performs the pending external changes, then applies the store's.
-    public func apply(
-        _ changes: [String: PropertyListValue?],
-        if condition: PreferenceCondition
-    ) throws(PreferenceError) -> PreferenceBackendCommit {
+    /// Performs the external changes of the test, then the store's.
+    public func change(
+        until deadline: PreferenceDeadline,
+        _ body: (ExternalChanges) throws -> [StoredChange]
+    ) throws {
         try pass(.apply)
-        try applyPending()
-        return try base.apply(changes, if: condition)
+        try changeBase(until: deadline)
+        try base.change(until: deadline) { try body(takeUnseen(before: $0)) }
     }
 
-    /// Forwards to the base, which makes the last change durable.
-    public func didApply() throws(PreferenceError) {
-        try pass(.didApply)
-        try base.didApply()
-    }
-
-    /// Waits while a test holds flushes, then forwards to the base, which makes all changes durable.
-    public func sync() throws(PreferenceError) { try sync(until: nil) }
-
-    /// Does the same as `sync()`, with a deadline for the base.
-    public func sync(until deadline: ContinuousClock.Instant?) throws(PreferenceError) {
-        for witness in held.withLock({ $0.begin() }) { witness.resume() }
-        held.wait { $0.end() ? .done(()) : .until(nil) }
+    /// Waits while a test holds flushes, then has the base make all changes durable.
+    public func sync(until deadline: PreferenceDeadline) throws {
+        if hold.load(ordering: .acquiring) == 1 {
+            let witnesses = state.withLock { state in
+                state.held += 1
+                return exchange(&state.witnesses, with: [])
+            }
+            for witness in witnesses { witness.resume() }
+            while hold.load(ordering: .acquiring) == 1 { withUnsafePointer(to: hold) { preferences_wait($0, 1, -1) } }
+            state.withLock { $0.held -= 1 }
+            // Wakes the next one.
+            withUnsafePointer(to: hold) { preferences_wake($0) }
+        }
         try pass(.sync)
         try base.sync(until: deadline)
     }
 
-    /// Returns the base's values.
-    public func values(for names: Set<String>) -> [String: PropertyListValue] {
-        base.values(for: names)
-    }
-
-    /// Returns whether the base says that the value is managed.
-    public func isManaged(_ name: String) -> Bool {
-        base.isManaged(name)
-    }
-
     /// Throws if the call is to fail.
-    private func pass(_ operation: Operation) throws(PreferenceError) {
+    private func pass(_ operation: Operation) throws {
         let error = state.withLock { state -> PreferenceError? in
             guard let failure = state.failures[operation], failure.count > 0 else { return nil }
             state.failures[operation]?.count -= 1
@@ -183,68 +165,35 @@ public final class FaultInjectingBackend: PreferenceBackend {
     }
 
     /// Performs the pending external changes in the base.
-    private func applyPending() throws(PreferenceError) {
+    private func changeBase(until deadline: PreferenceDeadline) throws {
         while let changes = state.withLock({ $0.pending.first }) {
-            state.withLock { $0.current = changes }
-            defer { state.withLock { $0.current = nil } }
-            _ = try base.apply(changes, if: .none)
-            state.withLock { _ = $0.pending.removeFirst() }
-            passCurrent(at: nil)
+            try base.change(until: deadline) { update in
+                state.withLock { $0.unseen = $0.unseen.followed(by: update) }
+                return changes
+            }
+            state.withLock { state in
+                state.unseen = state.unseen.followed(by: .changes([changes]))
+                state.pending.removeFirst()
+            }
         }
     }
 
-    /// Passes the external changes that the base has stored on to the store, unless that is done.
-    private func passCurrent(at position: Int64?) {
-        state.withLock { state in
-            guard let changes = exchange(&state.current, with: nil) else { return }
-            state.host?.collect(changes, at: position)
-        }
-    }
-
-    /// Returns the host of the base, for which the external changes of the test are its own.
-    private func baseHost(_ host: PreferenceBackendHost) -> PreferenceBackendHost {
-        PreferenceBackendHost(
-            add: { host.collect($0, at: $1) },
-            addOwn: { [weak self] position in
-                guard let self else { return }
-                if state.withLock({ $0.current != nil }) {
-                    passCurrent(at: position)
-                } else {
-                    host.noteApplied(at: position)
-                }
-            },
-            announce: { isCatchingUp in if isCatchingUp { host.changed() } else { host.changed([:]) } },
-            host.report,
-            host.deadline,
-            invalidate: { host.outdated() }
-        )
+    private func takeUnseen(before update: ExternalChanges) -> ExternalChanges {
+        state.withLock { exchange(&$0.unseen, with: .none) }.followed(by: update)
     }
 }
 
-/// The calls of `sync` that a test holds, and the tasks that wait for one.
-private struct HeldSyncs {
-    typealias Continuation = UnsafeContinuation<Void, Never>
-
-    var isHolding = false
-    private var count = 0
-    private var witnesses: [Continuation] = []
-
-    /// Counts a call in; returns the continuations that waited for a held call.
-    mutating func begin() -> [Continuation] {
-        count += 1
-        return isHolding ? exchange(&witnesses, with: []) : []
-    }
-
-    /// Counts a call out if it may pass.
-    mutating func end() -> Bool {
-        if !isHolding { count -= 1 }
-        return !isHolding
-    }
-
-    /// Returns whether a call is already held, so that the continuation needn't wait.
-    mutating func addWitness(_ witness: Continuation) -> Bool {
-        if isHolding, count > 0 { return true }
-        witnesses.append(witness)
-        return false
+extension ExternalChanges {
+    /// Returns these changes and then others.
+    fileprivate func followed(by next: ExternalChanges) -> ExternalChanges {
+        switch (self, next) {
+        case (.none, _): next
+        case (_, .none): self
+        case (.changes(let first), .changes(let second)): .changes(first + second)
+        case (.changes(let first), .contents(let second, let values)): .contents(after: first + second, values)
+        case (.contents(let first, let values), .changes(let second)): .contents(after: first, values + second.joined())
+        case (.contents(let first, let values), .contents(let second, let newer)):
+            .contents(after: first + [values] + second, newer)
+        }
     }
 }

@@ -1,4 +1,3 @@
-internal import DurableFile
 public import Preferences
 
 extension PreferenceStore {
@@ -7,10 +6,11 @@ extension PreferenceStore {
     ///     let service = Service(in: try .validated(Service.self, over: store))
     ///
     /// A change of the other store, such as an edited file, is checked on a thread of the library and then shown in one step for observers. If
-    /// the group has a problem then, the last valid state stays and the problems are reported to the issue handler, once for each set of
-    /// problems. A value that can't be decoded or breaks a rule, a member that is replaced, an element that is left out and a `.required`
-    /// preference without a value are problems; a missing member, an unknown name and a value below the used one aren't. A program that is
-    /// started again sees the stored state, and so the error of this function.
+    /// the group has a problem then, the last valid state stays; the problems are reported to the issue handler, each once, and
+    /// `PreferenceGroup.problems` of a group over this store has them until they are corrected. A value that can't be decoded or breaks a
+    /// rule, a member that is replaced, an element that is left out and a `.required` preference without a value are problems; a missing
+    /// member, an unknown name and a value below the used one aren't. A program that is started again sees the stored state, and so the
+    /// error of this function.
     ///
     /// A write goes to the other store and is shown at once; one that would make a problem throws `invalid` or `unreadable`. `update` and
     /// transactions read the other store, which has the newest values. The other store never waits for this one. Put all layers into the
@@ -29,286 +29,187 @@ extension PreferenceStore {
     ) throws(PreferenceProblems) -> PreferenceStore {
         let original = store
         let store = store.resolved
-        let backend = ValidatedBackend(over: store)
-        try backend.begin(DeclaredPreferences.all(in: Group(in: store)))
+        let preferences = DeclaredPreferences.all(in: Group(in: store))
+        let backend = ValidatedBackend(of: preferences, over: store)
         let source = Source(backend)
+        let problems = backend.begin(with: source) + preferences.filter { !$0.isStored(in: store) }.problems()
+        if !problems.isEmpty { throw PreferenceProblems(problems.withoutEqualTexts) }
         let isShared = original.replacement != nil && IsolationScope.inEffect == nil
-        let validated = PreferenceStore(like: store, target: store, replacement: isShared ? .layers([original]) : nil) {
-            store.asLayers.enumerated().map { index, layer in
-                ValidatedBackend.mirrors(layer) ? layer.mirrored(by: source, under: ValidatedBackend.key(index)) : layer
-            }
-        }
-        _ = validated.core.preparedLayers()
-        if isShared { SharedStores.register(layered: validated) }
-        return validated
+        return PreferenceStore(
+            store.asLayers.enumerated().map { backend.copies($1) ? $1.copied(in: source, under: backend.key($0)) : $1 },
+            issues: store.core.issues,
+            scope: store.core.scope,
+            secrecy: store.core.secrecy,
+            replacement: isShared ? .layers([original]) : nil,
+            standIns: store.standIns
+        )
     }
 }
 
-/// A preference of a validated store's group, in the store or in a scope of it.
-private struct CheckedPreference {
-    let preference: any DeclaredPreference
-    private let core: StoreCore
-    private let scope: String
-
-    /// Creates nothing for a preference of another store.
-    init?(_ preference: any DeclaredPreference, in store: PreferenceStore) {
-        let core = preference.store.resolved.core
-        guard core.issues === store.core.issues, let scope = core.scope.droppingPrefix(store.core.scope) else {
-            return nil
-        }
-        (self.preference, self.core, self.scope) = (preference, core, scope)
-    }
-
-    /// The names under which the store may have its value: the name, and then the former names.
-    var names: [String] { ([preference.name] + core.formerNames(of: preference.name)).map { scope + $0 } }
-
-    /// Returns its problems with the values that `candidates` returns for a name and its former names.
-    func problems(
-        _ outcome: ProblemOutcome,
-        _ candidates: (_ name: String, _ formerNames: [String]) -> StoredCandidates
-    ) -> [PreferenceError] {
-        let names = names
-        return preference.problems(in: candidates(names[0], Array(names.dropFirst())), of: core, outcome)
+extension DeclaredPreference {
+    /// Whether the preference is in a store or a scope of it.
+    fileprivate func isStored(in store: PreferenceStore) -> Bool {
+        let layers = resolvedNode.core.layers
+        return layers.count == store.core.layers.count
+            && zip(layers, store.core.layers).allSatisfy { $0.source === $1.source && $0.prefix.hasPrefix($1.prefix) }
     }
 }
 
 /// The values of the last valid state of a store, of all its layers in one source, so that another state is shown in one step.
-private final class ValidatedBackend: PreferenceBackend {
+private final class ValidatedBackend: Backend {
     private let store: PreferenceStore
-    private let isolation = PreferenceIsolation.current
+    private let preferences: [any DeclaredPreference]
+    private let follower: StoreFollower
+    /// The indices of the layers that it follows: those of texts never change.
+    private let followed: [Int]
+    private let isolation = PreferenceStore.isolation
     private let state = Lock(State())
-    private let checks = WorkerQueue()
 
     private struct State {
-        var preferences: [CheckedPreference] = []
-        /// The values of the last valid state, by the names of this backend.
-        var values: [String: PropertyListValue] = [:]
-        /// The change counts of the layers at the newest checked state.
-        var versions: [UInt64] = []
-        /// The changes that were written through this backend since the running check began, by the number of each.
-        var written: [(number: Int, changes: [String: PropertyListValue?])] = []
-        var count = 0
-        var isCheckScheduled = false
-        /// The problems that were reported last, without their lines.
-        var reported: Set<String> = []
-        var host: PreferenceBackendHost?
-        var observations: [PreferenceObservation] = []
-        /// The stores whose observers wait until the thread's call of `apply` and the turn are over.
-        var paused: [ThreadIdentity: [StoreCore]] = [:]
+        weak var source: Source?
+        /// Why the newest state isn't shown.
+        var problems: [PreferenceError] = []
+        /// Whether the first state was valid.
+        var hasBegun = false
     }
 
-    init(over store: PreferenceStore) { self.store = store }
+    init(of preferences: [any DeclaredPreference], over store: PreferenceStore) {
+        self.store = store
+        self.preferences = preferences.filter { $0.isStored(in: store) }
+        let layers = store.asLayers
+        followed = layers.indices.filter { !layers[$0].isText }
+        follower = StoreFollower(followed.map { layers[$0] }, of: store)
+    }
+
+    /// Loads the source with the store's state; returns the problems of that.
+    func begin(with source: Source) -> [PreferenceError] {
+        state.withLock { $0.source = source }
+        for preference in preferences { preference.resolvedNode.prepare() }
+        do { try source.withTurn(until: source.timeout) { _ in } } catch {
+            return [PreferenceError(.unavailable, from: error)]
+        }
+        return state.withLock { state in
+            state.hasBegun = true
+            return state.problems
+        }
+    }
+
+    /// Whether a layer's values are copied.
+    func copies(_ layer: Layer) -> Bool { !layer.isText }
 
     /// Returns the beginning of the names that stand for those of a layer.
-    static func key(_ index: Int) -> String { "\(index)\u{1F}" }
-
-    /// Returns whether a layer's values are copied; those of layers that spell names differently never change.
-    static func mirrors(_ layer: Layer) -> Bool { layer.spelling == nil && layer.source.words.isEmpty }
-
-    private var layers: [Layer] { store.core.layers.layers }
-
-    private var names: Set<String> { Set(state.withLock { $0.preferences }.flatMap(\.names)) }
-
-    /// Follows the store, and copies its state; throws its problems and those of the preferences of other stores, which aren't checked
-    /// again.
-    func begin(_ preferences: [any DeclaredPreference]) throws(PreferenceProblems) {
-        let checked = preferences.compactMap { CheckedPreference($0, in: store) }
-        let others = preferences.filter { CheckedPreference($0, in: store) == nil }
-        state.withLock { $0.preferences = checked }
-        let names = names
-        // Also of those names, because observers of all names aren't notified of changes below another value.
-        let observations = [nil, names].map { names in
-            store.subscribe(to: names) { [weak self] _ in self?.scheduleCheck() }
-        }
-        let (values, versions, found) = storedState()
-        let problems = found + others.problems(.read)
-        if !problems.isEmpty { throw PreferenceProblems(problems) }
-        state.withLock { state in
-            (state.values, state.versions) = (values, versions)
-            state.observations = observations
-        }
-        // A change before that line is in neither.
-        scheduleCheck()
-    }
+    func key(_ layer: Int) -> String { "\(layer)\u{1F}" }
 
     // MARK: Checking
 
-    /// Returns the values of all layers at one moment, their change counts, and the problems that the preferences have with them.
-    private func storedState() -> ([String: PropertyListValue], versions: [UInt64], [PreferenceError]) {
-        let snapshot = store.snapshot(of: names)
-        let failures = snapshot.failures.compactMap { $0 }
-        let problems = state.withLock { $0.preferences }.flatMap { preference in
-            preference.problems(.lastValidState) { snapshot.candidates(for: $0, formerly: $1) }
+    /// Takes over the store's newest state if it is valid; call in the turn.
+    func catchUp(until deadline: PreferenceDeadline) -> ExternalChanges {
+        let (source, hasBegun) = state.withLock { ($0.source, $0.hasBegun) }
+        let changes = follower.changes()
+        guard let source, !changes.isEmpty || !hasBegun else { return .none }
+        var newest = source.unshownValues
+        for (index, change) in changes {
+            newest.updateValue(
+                change.value,
+                forKey: key(followed[index]) + store.core.layers[followed[index]].key(change.name)
+            )
         }
-        let values = snapshot.values { Self.mirrors($0) ? Self.key($1) : nil }
-        return (values, snapshot.versions, (failures + problems).withoutEqualTexts)
+        let found = isolation.run { problems(hasBegun ? Self.outcome : nil, over: source, newest) }
+        state.withLock { state in
+            // One whose line has moved is the same.
+            state.problems = found.map { new in state.problems.first { $0.isSame(as: new) } ?? new }
+        }
+        source.noteUnshown(found.isEmpty ? [:] : newest)
+        return found.isEmpty ? .changes([newest.map { StoredChange($0.key, $0.value) }]) : .none
     }
 
-    private func scheduleCheck() {
-        let isNew = state.withLock { !exchange(&$0.isCheckScheduled, with: true) }
-        guard isNew else { return }
-        checks.run { [weak self] in
-            self?.isolation.run {
-                self?.state.withLock { $0.isCheckScheduled = false }
-                self?.report(self?.check() ?? [])
+    private static let outcome = "the last valid values of the group stay in use; a restart reads the stored ones"
+
+    /// Returns the problems of the preferences with the values that are shown, and others under some names.
+    private func problems(
+        _ outcome: String?,
+        of preferences: [any DeclaredPreference]? = nil,
+        over source: Source,
+        _ others: [String: PropertyListValue?]
+    ) -> [PreferenceError] {
+        let layers = store.core.layers
+        return (preferences ?? self.preferences).flatMap { preference in
+            let candidates = preference.resolvedNode.candidates { index, name in
+                guard copies(layers[index]) else { return layers[index].source.value(of: name) }
+                return others[key(index) + name] ?? source.storedValue(of: key(index) + name)
             }
-        }
+            return preference.problems(with: candidates, outcome)
+        }.withoutEqualTexts
     }
 
-    /// Shows the stored state if it is valid; returns its problems, if they are others than before.
-    private func check() -> [PreferenceError] {
-        let began = state.withLock { $0.count }
-        let (values, versions, problems) = storedState()
-        let (host, isNew) = state.withLock { state in
-            // Unless a check on another thread has found a newer state.
-            guard !zip(versions, state.versions).contains(where: { $0 < $1 }) else {
-                return (nil as PreferenceBackendHost?, false)
-            }
-            let later = state.written.filter { $0.number > began }
-            (state.versions, state.written) = (versions, later)
-            // Not by their lines, which another change of the file moves.
-            let found = Set(problems.map(\.description.withoutLines))
-            let isNew = state.reported != found
-            state.reported = found
-            guard problems.isEmpty else { return (nil, isNew) }
-            // What was written since lies over the state that was checked; the write itself has scheduled another check.
-            let new = later.reduce(into: values) { $0.change($1.changes) }
-            state.host?.collect(state.values.changes(to: new))
-            state.values = new
-            return (state.host, false)
+    /// Returns the first problem that changes would make of the state that is shown.
+    private func problem(after changes: [StoredChange], of source: Source) -> PreferenceError? {
+        let values = Dictionary(changes.map { ($0.name, $0.value) }) { $1 }
+        let changed = preferences.filter { preference in
+            preference.resolvedNode.keys.contains { index, name in values.index(forKey: key(index) + name) != nil }
         }
-        host?.changed([:])
-        return isNew ? problems : []
-    }
-
-    private func report(_ problems: [PreferenceError]) {
-        for problem in problems { store.report(problem) }
+        let found = problems("nothing was changed", of: changed, over: source, values)
+        if found.isEmpty { return nil }
+        // A layer that can't be read is one already.
+        let known = problems("nothing was changed", of: changed, over: source, [:])
+        return found.first { problem in !known.contains { $0.isSame(as: problem) } }
     }
 
     // MARK: The backend
 
-    var timeout: Duration? { store.core.layers.timeout }
+    private var writable: Source? { store.core.writable?.source }
 
-    func checkThreadMayBlock() throws(PreferenceError) { try store.core.layers.checkThreadMayBlock() }
+    var place: String { writable?.place ?? "a validated store" }
+    var timeout: Duration { writable?.longestWait ?? .seconds(5) }
+    var saysWhenItWaits: Bool { writable?.saysWhenItWaits ?? true }
+    var isWritable: Bool { writable?.isWritable ?? false }
+    /// Only the layers below have to look.
+    var isStale: Bool? { below.contains(where: \.goesStale) ? false : nil }
+    var storesEqualValues: Bool { true }
+    var below: [Source] { follower.sources }
+    var problems: [PreferenceError] { state.withLock { $0.hasBegun ? $0.problems : [] } }
 
-    func load(host: PreferenceBackendHost) -> [String: PropertyListValue] {
-        state.withLock { state in
-            state.host = host
-            return state.values
+    var locked: [String: PreferenceError] {
+        followed.reduce(into: [:]) { locked, index in
+            for (name, error) in store.core.layers[index].source.locked { locked[key(index) + name] = error }
         }
     }
 
-    func catchUp() throws(PreferenceError) {
-        let problems = try isolation.run { () throws(PreferenceError) in
-            // In a child of `fork` there might be no thread that does what its parent has scheduled.
-            state.withLock { $0.isCheckScheduled = false }
-            try store.load()
-            return check()
-        }
-        // Not in the turn, as the issue handler may use the store.
-        if !problems.isEmpty { checks.run { [self] in isolation.run { report(problems) } } }
+    func describe(_ name: String?) -> StoredPlace {
+        let parts = name?.split(separator: "\u{1F}", maxSplits: 1, omittingEmptySubsequences: false)
+        let layer = parts.flatMap { Int($0[0]) }.map { store.core.layers[$0] } ?? store.core.writable
+        return layer?.source.describe(parts.map { String($0[1]) }) ?? StoredPlace()
     }
 
-    func sync() throws(PreferenceError) { try isolation.run { () throws(PreferenceError) in try store.flush() } }
-
-    var isWritable: Bool { isolation.run { store.isWritable } }
-
-    func isManaged(_ name: String) -> Bool {
-        original(name).map { store.core.layers.isManagedByBackend($0) } ?? false
+    func load(host: PreferenceBackendHost, until deadline: PreferenceDeadline) -> [StoredChange] {
+        follower.begin(host.changed).map { index, change in
+            StoredChange(key(followed[index]) + store.core.layers[followed[index]].key(change.name), change.value)
+        }
     }
 
     /// Stores the changes in the original store, unless they would make a problem.
-    func apply(
-        _ changes: [String: PropertyListValue?],
-        if condition: PreferenceCondition
-    ) throws(PreferenceError) -> PreferenceBackendCommit {
-        if let problem = problem(after: changes) { throw problem }
-        // The store's observers may set something in this store, which is possible when the turn is over.
-        let paused = store.core.layers.writable?.cores.filter { $0.pauseDelivery() } ?? []
-        var isStored = false
-        defer {
-            if isStored {
-                state.withLock { $0.paused[.current] = paused }
-            } else {
-                for core in paused { core.endPauseOfDelivery(elsewhere: true) }
-            }
+    func change(until deadline: PreferenceDeadline, _ body: (ExternalChanges) throws -> [StoredChange]) throws {
+        guard let source = state.withLock({ $0.source }), let layer = store.core.writable else { return }
+        let prefix = key(store.core.base) + layer.prefix
+        var changed: [StoredChange] = []
+        try store.core.change(until: deadline) {
+            changed = try body(catchUp(until: deadline))
+            if let problem = problem(after: changed, of: source) { throw problem }
+            return changed.map { StoredChange(String($0.name.dropFirst(prefix.count)), $0.value) }
         }
-        isStored = try store.core.commit(
-            .several(original(changes)),
-            ifStillHolds: TransactionReads(original(condition))
-        )
-        guard isStored else { return PreferenceBackendCommit(isStored: false) }
-        state.withLock { state in
-            state.count += 1
-            state.written.append((state.count, changes))
-            state.values.change(changes)
-            // Before a state that a check finds from now on.
-            state.host?.noteApplied()
-        }
-        scheduleCheck()
-        return PreferenceBackendCommit()
-    }
-
-    func didApply() {
-        let paused = state.withLock { $0.paused.removeValue(forKey: .current) ?? [] }
-        for core in paused { core.endPauseOfDelivery(elsewhere: false) }
-    }
-
-    /// Returns the first problem that the changes would make of the state that is shown.
-    private func problem(after changes: [String: PropertyListValue?]) -> PreferenceError? {
-        let (values, preferences) = state.withLock { ($0.values, $0.preferences) }
-        let list = store.core.layers
-        for preference in preferences {
-            let keys = preference.names.flatMap { name in
-                list.layers.indices.map { Self.key($0) + list.layers[$0].spelled(name) }
-            }
-            guard keys.contains(where: { changes[$0] != nil }) else { continue }
-            let problems = preference.problems(.rejected) { name, formerNames in
-                list.candidates(for: name, formerly: formerNames) { index, name in
-                    guard Self.mirrors(list.layers[index]) else { return list.layers[index].value(of: name) }
-                    let name = Self.key(index) + list.layers[index].spelled(name)
-                    return changes[name] ?? values[name]
-                }
-            }
-            if let problem = problems.first { return problem }
-        }
-        return nil
-    }
-
-    // MARK: Names
-
-    /// The beginning of the names of the writable layer.
-    private var prefix: String {
-        guard let index = store.core.layers.writableIndex else { return "" }
-        return Self.key(index) + layers[index].prefix
-    }
-
-    private func original(_ name: String) -> String? { name.droppingPrefix(prefix) }
-
-    private func original(_ values: [String: PropertyListValue?]) -> [String: PropertyListValue?] {
-        let prefix = prefix
-        return Dictionary(values.map { ($0.droppingPrefix(prefix) ?? $0, $1) }) { first, _ in first }
-    }
-
-    private func original(_ condition: PreferenceCondition) -> PreferenceCondition {
-        var original = condition
-        original.values = self.original(condition.values)
-        original.prefix = self.original(condition.prefix) ?? condition.prefix
-        return original
+        var unshown = source.unshownValues
+        for change in changed { unshown.removeValue(forKey: change.name) }
+        source.noteUnshown(unshown)
     }
 }
 
-extension [String: PropertyListValue] {
-    /// Applies changes; nil removes a name.
-    fileprivate mutating func change(_ changes: [String: PropertyListValue?]) {
-        for (name, value) in changes { self[name] = value }
-    }
-}
-
-extension String {
-    /// The text without the numbers of lines that it names.
-    fileprivate var withoutLines: String {
-        let parts = split(separator: ", line ", omittingEmptySubsequences: false)
-        return parts[0] + parts.dropFirst().map { $0.drop { ("0"..."9").contains($0) } }.joined()
+extension PreferenceError {
+    /// Returns whether two problems are the same, apart from the lines that they name.
+    fileprivate func isSame(as other: PreferenceError) -> Bool {
+        func withoutLines(_ text: String) -> String {
+            let parts = text.split(separator: ", line ", omittingEmptySubsequences: false)
+            return parts[0] + parts.dropFirst().map { $0.drop { ("0"..."9").contains($0) } }.joined()
+        }
+        return withoutLines(description) == withoutLines(other.description)
     }
 }

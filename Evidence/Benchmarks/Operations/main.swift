@@ -1,4 +1,3 @@
-import DurableFile
 import Preferences
 
 #if canImport(FoundationEssentials)
@@ -183,7 +182,7 @@ struct Signal: Sendable {
 func onThreads(_ count: Int, _ body: @escaping @Sendable (Int) -> Void) {
     let (begin, end) = (Signal(), Signal())
     for thread in 0..<count {
-        let isStarted = WorkerQueue.startThread("operations") {
+        let isStarted = Pool.startThread {
             begin.wait()
             body(thread)
             end.send()

@@ -1,5 +1,4 @@
 #if canImport(Glibc)
-import DurableFile
 import Glibc
 import Preferences
 

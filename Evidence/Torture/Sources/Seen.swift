@@ -1,5 +1,4 @@
 #if canImport(Glibc)
-import DurableFile
 import Preferences
 
 /// Each set of another process is seen, once and in order.

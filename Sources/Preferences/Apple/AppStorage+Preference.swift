@@ -12,7 +12,7 @@ extension Preference {
     /// Returns the user defaults that hold the preference as `AppStorage` expects it, or empty ones if a store in memory replaces them;
     /// traps if another store holds it.
     fileprivate func appStorage(coding: String, or other: String? = nil) -> UserDefaults {
-        guard let defaults = store.userDefaults ?? store.emptyDefaults else {
+        guard let defaults = store.userDefaults ?? store.volatileDefaults else {
             preconditionFailure("AppStorage works over user defaults only, and \"\(name)\" is in another store")
         }
         precondition(declaration.member == nil, "AppStorage can't hold a member of a value, as here of \"\(name)\"")
@@ -25,29 +25,35 @@ extension Preference {
 }
 
 extension PreferenceStore {
-    /// User defaults that are empty when the process first uses them, if a store in memory is in the place of user defaults: in an app
-    /// that hosts its own tests, in isolated stores and in a program that is started isolated; otherwise `nil`.
-    fileprivate var emptyDefaults: UserDefaults? {
-        guard let source = resolved.core.layers.writable, source.backend == nil, isOverShared(source) else {
+    /// A suite that is empty when the process first uses it, if a store in memory is in the place of user defaults: in an app that hosts its
+    /// own tests, in isolated stores and in a program that is started isolated; otherwise `nil`.
+    fileprivate var volatileDefaults: UserDefaults? {
+        guard let source = resolved.core.writable?.source, source.backend is MemoryBackend, shows(source) else {
             return nil
         }
-        _ = Self.emptying
-        return UserDefaults(suiteName: Self.emptyName)
+        return VolatileSuite.defaults
     }
-
-    private static let emptyName = "swift-preferences.isolated"
-
-    private static let emptying: Void? = UserDefaults(suiteName: emptyName)?.removePersistentDomain(forName: emptyName)
 
     /// Returns whether a source is that of a shared store, and not of a store in memory that the program itself layered over one.
-    private func isOverShared(_ source: Source) -> Bool {
+    private func shows(_ source: Source) -> Bool {
         switch replacement {
         case nil: false
-        case .memory: resolved.core.layers.writable === source
-        case .layers(let stores): stores.contains { $0.isOverShared(source) }
-        case .scope(let store, prefix: _), .readOnly(let store, name: _): store.isOverShared(source)
+        case .memory: resolved.core.writable?.source === source
+        case .layers(let stores): stores.contains { $0.shows(source) }
+        case .scope(let store, prefix: _), .readOnly(let store, name: _): store.shows(source)
         }
     }
+}
+
+private enum VolatileSuite {
+    private static let name = "swift-preferences.isolated"
+
+    // "The UserDefaults class is thread-safe", says its documentation.
+    nonisolated(unsafe) static let defaults: UserDefaults? = {
+        let defaults = UserDefaults(suiteName: name)
+        defaults?.removePersistentDomain(forName: name)
+        return defaults
+    }()
 }
 
 extension AppStorage {

@@ -1,5 +1,4 @@
 #if canImport(SwiftUI)
-internal import DurableFile
 internal import Observation
 public import SwiftUI
 internal import Synchronization
@@ -38,15 +37,15 @@ extension PreferenceDeclaration {
         let declaration = resolved
         var rejection: PreferenceError?
         do throws(PreferenceError) {
-            try Preference(declaration).write(value)
-            let source = declaration.source
+            try declaration.write(value)
+            let source = declaration.source(among: declaration.registered())
             guard source != .store, source != .default else { return nil }
         } catch {
             rejection = error.named(name)
             declaration.store.report(error.named(name))
         }
         notStored()
-        declaration.signal.send()
+        declaration.store.core.signal(declaration.node)
         return rejection
     }
 }

@@ -1,5 +1,4 @@
 #if canImport(SwiftUI)
-internal import DurableFile
 public import SwiftUI
 
 /// A preference as a property of a view, which is evaluated again when the preference shows another value, wherever it was changed.

@@ -12,7 +12,6 @@ extension PreferenceStore {
         sizeLimit: UserDefaultsSizeLimit = .platform,
         observer: @escaping UserDefaultsBackend.MakeObserver
     ) {
-        // One backend for all attempts to load it: after a failed one it waits for the device to be unlocked.
         self.init(
             UserDefaultsBackend(defaults, protection: protection, sizeLimit: sizeLimit, observer: observer)
         )
@@ -20,22 +19,32 @@ extension PreferenceStore {
 
     /// Creates a store over a backend of user defaults, and the arguments that they show above their values.
     convenience init(_ backend: UserDefaultsBackend, arguments: Layer? = nil) {
-        let layers = (arguments.map { [$0] } ?? []) + Layer.userDefaults(backend)
-        self.init(replacement: nil) { layers }
+        self.init((arguments.map { [$0] } ?? []) + Layer.userDefaults(backend), issues: IssueReporter())
     }
 
     /// Returns the name under which user defaults hold a preference's value.
     func userDefaultsName(of name: String) -> String {
-        resolved.core.layers.writableLayer?.spelled(name) ?? name
+        resolved.core.writable?.key(name) ?? name
     }
 
     /// The user defaults to which this store writes, even if they can't be read yet; `nil` if it writes to another backend.
     var userDefaults: UserDefaults? {
-        (resolved.core.layers.writable?.backend as? UserDefaultsBackend)?.defaults.object
+        (resolved.core.writable?.source.backend as? UserDefaultsBackend)?.defaults.object
     }
 
     /// Returns whether an object is the user defaults to which this store writes.
     package func isOver(_ defaults: AnyObject) -> Bool { userDefaults === defaults }
+}
+
+extension PreferenceDeclaration {
+    /// Returns the form in which `UserDefaults.set(_:forKey:)` and `AppStorage` store the value, if it is a URL in a store that
+    /// writes to user defaults; `nil` for other values.
+    func userDefaultsForm(of value: Value) throws -> PropertyListValue? {
+        guard Value.self == URL.self || Value.self == URL?.self, coding.identifier == "native",
+            let url = value as? URL, store.userDefaults != nil
+        else { return nil }
+        return try url.userDefaultsForm()
+    }
 }
 #endif
 

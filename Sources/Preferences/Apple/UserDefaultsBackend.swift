@@ -1,240 +1,162 @@
 #if canImport(Darwin) || STANDINS
-internal import DurableFile
 internal import Foundation
 
-/// A backend over user defaults.
+/// A backend over the own values of a domain of user defaults, which reads the other parts, too.
 ///
-/// Foundation calls observers of user defaults inside `set`, and inside a read that finds changes of another process; these
-/// observers may use the store. So user defaults are read and set without a lock or a turn: `revalidate` reads,
-/// `apply` decides by the values that were read and queues the changes, and `writeApplied` writes. One thread at a time writes, in the
-/// order of the queue; a thread that finds another one writing leaves its values to it and doesn't wait. Cached values are
-/// compared with user defaults only for names with no queued write, so the store's own writes aren't reported as changes.
-final class UserDefaultsBackend: PreferenceBackend {
+/// Foundation calls observers of user defaults inside `set`, and inside a read that finds changes of another process; these observers may use
+/// the store. So user defaults are read and set without a lock or a turn of the store: `change` queues, `finish` writes in the order of the
+/// queue. One thread at a time writes; an observer that it calls writes what it queues itself, and a thread that finds another one writing
+/// leaves its values to it and doesn't wait.
+final class UserDefaultsBackend: Backend {
     /// Creates the observer that reports changes; on Apple platforms a `KeyValueObserver`.
     typealias MakeObserver =
         @Sendable (SharedUserDefaults, @escaping @Sendable (String) -> Void) -> any UserDefaultsObserving
     /// Runs a job after a time, on another thread.
     typealias RunLater = @Sendable (Duration, @escaping @Sendable () -> Void) -> Void
 
-    let defaults: SharedUserDefaults
+    let place = "user defaults"
     let plainTextPlace: String? = "user defaults"
-    let listsAllNames = false
-    let isReentrant = true
+    let isKeyed = true
+    // It knows better what the domain has.
+    let storesEqualValues = true
+    let saysWhenItWaits = true
+    let timeout: Duration
+    let defaults: SharedUserDefaults
     private let makeObserver: MakeObserver
     private let protection: DataProtection
     private let sizeLimit: UserDefaultsSizeLimit
-    /// The time that `sync` waits for a set that another thread is making.
-    private let patience: Duration
     private let runLater: RunLater
-    private let state = Condition(State())
+    private let writing = Turn()
+    private let state = Lock(State())
 
-    fileprivate struct State {
-        var host: PreferenceBackendHost?
-        /// That of the values below the domain's own.
-        var weakerHost: PreferenceBackendHost?
-        /// Whether changes were passed to that host that might not be published.
-        var hasWeakerChanges = false
+    private struct State {
+        /// Those of the parts.
+        var hosts: [PreferenceBackendHost?] = [nil, nil, nil]
+        /// Whether the defaults aren't locked.
+        var isReadable = false
         var observer: (any UserDefaultsObserving)?
         var notifications: [NotificationObserver] = []
         var cached = CachedDefaults()
         var queue = UserDefaultsQueue()
+        /// The names that may have changed, for each part.
+        var changed: [Set<String>] = [[], [], []]
         /// Whether the observed names were last read some time ago, and whether they must be read again after that time.
         var pause: (isOver: Bool, isReadDue: Bool) = (true, false)
+        /// The warning that isn't reported yet, and whether there was one.
+        var warning: PreferenceError?
         var isWarned = false
         /// The names whose objects were reported because a preference can't hold them.
         var reported: Set<String> = []
+
+        mutating func noteChanged(_ name: String) {
+            for part in changed.indices { changed[part].insert(name) }
+        }
     }
 
     init(
         _ defaults: SharedUserDefaults,
         protection: DataProtection = .none,
         sizeLimit: UserDefaultsSizeLimit = .platform,
-        patience: Duration = .seconds(10),
-        runLater: @escaping RunLater = UserDefaultsBackend.makeRunLater(),
+        patience: Duration = .seconds(5),
+        runLater: @escaping RunLater = UserDefaultsBackend.runOnPool,
         observer: @escaping MakeObserver
     ) {
-        self.defaults = defaults
-        self.protection = protection
-        self.sizeLimit = sizeLimit
-        self.patience = patience
-        self.runLater = runLater
-        makeObserver = observer
+        (self.defaults, self.protection, self.sizeLimit) = (defaults, protection, sizeLimit)
+        (timeout, self.runLater, makeObserver) = (patience, runLater, observer)
     }
 
-    deinit {
-        state.withLock { $0.observer }?.stop()
+    deinit { state.withLock { $0.observer }?.stop() }
+
+    /// Runs a job on a thread of the library.
+    static let runOnPool: RunLater = { pause, job in
+        pause > .zero ? Pool.current.run(after: pause, job) : Pool.current.run(job)
     }
 
-    /// Returns what runs jobs on threads of the library.
-    static func makeRunLater() -> RunLater {
-        // A queue's delayed jobs end with it. Each job that is due has a queue of its own, as any of them may hang.
-        let timer = WorkerQueue()
-        return { pause, job in
-            guard pause > .zero else { return WorkerQueue(isBlocking: true).run(job) }
-            timer.run(after: pause) { WorkerQueue(isBlocking: true).run(job) }
-        }
+    // MARK: Opening
+
+    func load(host: PreferenceBackendHost, until deadline: PreferenceDeadline) -> [StoredChange] {
+        state.withLock { $0.hosts[UserDefaultsPart.own.rawValue] = host }
+        return []
     }
 
-    func load(host: PreferenceBackendHost) throws(PreferenceError) -> [String: PropertyListValue] {
+    /// Opens another part; the managed one, without which nothing may be set, throws while the defaults are locked.
+    func load(_ part: UserDefaultsPart, host: PreferenceBackendHost) throws(PreferenceError) {
+        state.withLock { $0.hosts[part.rawValue] = host }
+        if part == .managed { try checkReadable() }
+    }
+
+    var isWritable: Bool { state.withLock { $0.isReadable } }
+
+    /// Throws while the defaults are locked; begins to observe when they are no longer.
+    private func checkReadable() throws(PreferenceError) {
+        if state.withLock({ $0.isReadable }) { return }
         do throws(PreferenceError) { try protection.checkUnlocked() } catch {
-            if state.withLock({ $0.notifications.isEmpty }) {
-                let observer = NotificationObserver(of: DataProtection.unlocked) { _ in host.changed() }
-                state.withLock { $0.notifications = [observer] }
-            }
+            guard state.withLock({ $0.notifications.isEmpty }) else { throw error }
+            let observer = NotificationObserver(of: DataProtection.unlocked) { [weak self] _ in self?.unlock() }
+            let replaced = state.withLock { exchange(&$0.notifications, with: [observer]) }
+            withExtendedLifetime(replaced) {}
             throw error
         }
+        start()
+    }
+
+    private func start() {
         let observer = makeObserver(defaults) { [weak self] in self?.changed($0) }
-        let notifications = Self.invalidatingNotifications.map { name in
+        let notifications = Self.outdatingNotifications.map { name in
             NotificationObserver(of: name) { [weak self] _ in
-                self?.invalidate(isPostedBySets: name == UserDefaults.didChangeNotification)
+                self?.outdate(isPostedBySets: name == UserDefaults.didChangeNotification)
             }
         }
-        let before = state.withLock { state in
-            state.host = host
-            state.observer = observer
-            return exchange(&state.notifications, with: notifications)
+        let (replaced, isFirst) = state.withLock { state in
+            guard !state.isReadable else { return (notifications, false) }
+            (state.isReadable, state.observer) = (true, observer)
+            return (exchange(&state.notifications, with: notifications), true)
         }
-        withExtendedLifetime(before) {}
-        return [:]
+        if !isFirst { return observer.stop() }
+        // If they were locked, the one that could not be opened tries again, and all ask for what was left out.
+        if !replaced.isEmpty { for host in state.withLock({ $0.hosts }) { host?.changed() } }
     }
 
-    func values(for names: Set<String>) -> [String: PropertyListValue] {
-        state.withLock { $0.cached.values(of: names) }
+    private func unlock() {
+        do throws(PreferenceError) { try checkReadable() } catch { return }
+        look()
     }
 
-    /// Returns the cached values that are shown where the domain has none of its own.
-    func weakerValues(for names: Set<String>) -> [String: PropertyListValue] {
-        state.withLock { $0.cached.weakerValues(of: names) }
-    }
+    // MARK: Reading
 
-    /// Passes changes of the values below the domain's own to another host; throws if user defaults can't be read yet.
-    func loadWeaker(host: PreferenceBackendHost) throws(PreferenceError) {
-        try protection.checkUnlocked()
-        state.withLock { $0.weakerHost = host }
-    }
+    func catchUp(until deadline: PreferenceDeadline) -> ExternalChanges { .none }
 
-    func apply(
-        _ changes: [String: PropertyListValue?],
-        if condition: PreferenceCondition
-    ) throws(PreferenceError) -> PreferenceBackendCommit {
-        let (warning, commit) = try state.withLock { state throws(PreferenceError) in
-            guard state.holds(condition) else {
-                return (nil as PreferenceError?, PreferenceBackendCommit(isStored: false))
-            }
-            let changes = changes.filter { !state.cached.hasSet($0.key, to: $0.value) }
-            let warning = try check(changes, in: &state)
-            for (name, value) in changes { state.cached.set(name, to: value) }
-            state.queue.append(changes)
-            state.host?.noteApplied()
-            return (warning, PreferenceBackendCommit())
+    func values(for names: [String]?) -> [StoredChange] { values(.own, for: names) }
+
+    /// Returns the values of a part under some names, or of those that may have changed.
+    func values(_ part: UserDefaultsPart, for names: [String]?) -> [StoredChange] {
+        do throws(PreferenceError) { try checkReadable() } catch {
+            // They come as changes when the defaults can be read.
+            state.withLock { $0.changed[part.rawValue].formUnion(names ?? []) }
+            return []
         }
-        if let warning { state.withLock { $0.host }?.report(warning) }
-        return commit
+        return (names ?? changedNames(part)).map { StoredChange($0, value(part, of: $0)) }
     }
 
-    func writeApplied() {
-        var stale: Set<String> = []
-        let last = state.withLock { $0.queue.last }
-        var count = 0
-        while let (name, value) = state.withLock({ $0.queue.next(for: .current) }) {
-            if let value {
-                defaults.object.set(value.propertyList, forKey: name)
-            } else {
-                defaults.object.removeObject(forKey: name)
-            }
-            let (isCurrent, isOwnWritten) = state.signal { state in
-                state.queue.finish(name)
-                return (state.isCurrent(CollectionOfOne(name)), state.queue.isWritten(last))
-            }
-            // Checks names that were invalidated during the set, by its own notification or by another change. Also names of which no
-            // notification would come: a removal may uncover a value of another domain, which may also hide a value that can't be observed.
-            if !isCurrent || value == nil || !SharedUserDefaults.canObserve(name) { stale.insert(name) }
-            if isOwnWritten { count += 1 }
-            if count == Self.fairShare {
-                // Other threads keep setting values.
-                runLater(.zero) { [weak self] in self?.writeApplied() }
-                break
-            }
-        }
-        if !stale.isEmpty { notifyOfChanges(of: stale) }
+    private func changedNames(_ part: UserDefaultsPart) -> [String] {
+        func noted() -> [String] { Array(state.withLock { exchange(&$0.changed[part.rawValue], with: []) }) }
+        let names = noted()
+        guard names.isEmpty, part == .own else { return names }
+        // In a read of any name, user defaults may deliver what another process has changed.
+        _ = defaults.object.object(forKey: SharedUserDefaults.emptyDomain)
+        return noted()
     }
 
-    /// The number of writes that a thread makes after its own are done, before it hands the rest to another thread.
-    private static var fairShare: Int { 64 }
-
-    /// Waits until the system's preferences process has all values; it doesn't report when it writes them to the disk.
-    func sync() throws(PreferenceError) {
-        let last = state.withLock { $0.queue.last }
-        let start = ContinuousClock.now
-        var isInTime = true
-        while isInTime, state.withLock({ !$0.queue.isWritten(last) }) {
-            writeApplied()
-            isInTime = state.wait { state -> Condition<State>.Wait<Bool> in
-                // The writing thread may have left the rest of the queue.
-                if state.queue.isWritten(last) || !state.queue.isWriting { return .done(true) }
-                let rest = patience - (ContinuousClock.now - start)
-                return state.queue.isWriting(on: .current) || rest <= .zero ? .done(false) : .until(rest)
-            }
-        }
-        guard isInTime else {
-            throw PreferenceError(
-                .notDurable,
-                "another thread's set of user defaults has not returned, so later sets are not written; "
-                    + "look for an observer of user defaults that blocks or flushes, and try again"
-            )
-        }
-        guard defaults.object.synchronize() else {
-            throw PreferenceError(.notDurable, "user defaults could not be synchronized; try again")
-        }
-    }
-
-    func isManaged(_ name: String) -> Bool {
-        defaults.object.objectIsForced(forKey: name)
-    }
-}
-
-// MARK: Reading
-
-extension UserDefaultsBackend {
-    func revalidate(_ names: Set<String>) {
-        for name in names { _ = revalidate(name) }
-    }
-
-    func isCurrent(_ names: Set<String>) -> Bool { state.withLock { $0.isCurrent(names) } }
-
-    /// Reads a name, and again if it was changed or invalidated during the read; returns whether it has changed.
-    private func revalidate(_ name: String) -> Bool {
+    private func value(_ part: UserDefaultsPart, of name: String) -> PropertyListValue? {
+        if let known = state.withLock({ $0.cached.value(part, of: name) }) { return known }
         // Observes before it reads, so that no change is missed in between.
         if SharedUserDefaults.canObserve(name) { state.withLock { $0.observer }?.observe(name) }
-        for attempt in 1...Self.attempts {
-            let ticket = state.withLock { state in
-                state.queue.holds(name) ? nil : state.cached.startReading(name)
-            }
-            guard let ticket else { return false }
-            let found = defaults.read(name)
-            let isChanged = state.withLock { state -> Bool? in
-                guard !state.queue.holds(name) else { return nil }
-                // After the last attempt, accepts the value that was read: an invalidation since then causes another read.
-                let isAccepted =
-                    state.cached.isCurrent(ticket, of: name)
-                    || attempt == Self.attempts && state.cached.isNewest(ticket, of: name)
-                guard isAccepted else { return nil }
-                let isChanged = state.cached.record(found, under: name, readAt: ticket)
-                if isChanged {
-                    state.weakerHost?.collect([name: found.weaker])
-                    state.hasWeakerChanges = state.weakerHost != nil
-                    state.host?.collect([name: state.cached[name]])
-                }
-                return isChanged
-            }
-            guard let isChanged else { continue }
-            reportInvalid(found.invalid, under: name)
-            return isChanged
-        }
-        return false
+        let ticket = state.withLock { $0.cached.ticket(of: name) }
+        let found = defaults.read(name)
+        let value = state.withLock { $0.cached.record(found, of: name, for: part, readAt: ticket) }
+        reportInvalid(found.invalid, under: name)
+        return value
     }
-
-    private static var attempts: Int { 8 }
 
     /// Reports an object that a preference can't hold, once until the name has a valid value or none.
     private func reportInvalid(_ object: Any?, under name: String) {
@@ -243,7 +165,7 @@ extension UserDefaultsBackend {
             return
         }
         guard state.withLock({ $0.reported.insert(name).inserted }) else { return }
-        state.withLock { $0.host }?.report(
+        state.withLock { $0.hosts[UserDefaultsPart.own.rawValue] }?.report(
             PreferenceError(
                 .unreadable,
                 name: name,
@@ -252,162 +174,195 @@ extension UserDefaultsBackend {
         )
     }
 
-    /// Reads names, and notifies the store if they differ.
-    private func notifyOfChanges(of names: Set<String>) {
-        let isAnyChanged = names.reduce(false) { revalidate($1) || $0 }
-        guard isAnyChanged else { return }
-        // The weaker values first: they are hidden if the domain has one of its own.
-        publishWeaker()
-        state.withLock { $0.host }?.changed()
+    // MARK: Writing
+
+    func change(until deadline: PreferenceDeadline, _ body: (ExternalChanges) throws -> [StoredChange]) throws {
+        try checkReadable()
+        let changes = try body(.none)
+        try state.withLock { state throws(PreferenceError) in
+            let changes = changes.filter { !state.cached.isStored($0) }
+            let size = state.cached.size(with: changes)
+            if size > state.cached.size {
+                try sizeLimit.check(size)
+                if sizeLimit.isNear(size), !exchange(&state.isWarned, with: true) {
+                    state.warning = sizeLimit.warning(size)
+                }
+            }
+            for change in changes { state.cached.set(change.name, to: change.value) }
+            state.queue.append(changes)
+        }
     }
 
-    private func publishWeaker() {
-        state.withLock { exchange(&$0.hasWeakerChanges, with: false) ? $0.weakerHost : nil }?.changed()
+    func finish() {
+        if writing.isMine {
+            // In an observer that user defaults call from a set of this thread, which goes on with the rest.
+            _ = write(upTo: .max)
+            return
+        }
+        let last = state.withLock { $0.queue.last }
+        while state.withLock({ !$0.queue.isEmpty }), writing.enterOrMark() {
+            let isDone = write(upTo: last)
+            if !writing.leave() || !isDone { break }
+        }
+        if let warning = state.withLock({ exchange(&$0.warning, with: nil) }) {
+            state.withLock { $0.hosts[UserDefaultsPart.own.rawValue] }?.report(warning)
+        }
+        // They might have other values than those that were written, or weaker ones where values were removed.
+        look()
     }
+
+    /// Writes what is queued; returns false if it has left a rest to another thread, as others keep setting values.
+    ///
+    /// - Parameter last: The number of the last own change.
+    private func write(upTo last: Int) -> Bool {
+        var rest = 64
+        while let change = state.withLock({ $0.queue.begin() }) {
+            if let value = change.value {
+                defaults.object.set(value.propertyList, forKey: change.name)
+            } else {
+                defaults.object.removeObject(forKey: change.name)
+            }
+            let isOther = state.withLock { state in
+                state.queue.end()
+                state.cached.noteWritten(change.name)
+                state.noteChanged(change.name)
+                return state.queue.written > last
+            }
+            if isOther { rest -= 1 }
+            guard rest > 0 else {
+                runLater(.zero) { [weak self] in self?.finish() }
+                return false
+            }
+        }
+        return true
+    }
+
+    /// Waits until the system's preferences process has all values; it doesn't report when it writes them to the disk.
+    func sync(until deadline: PreferenceDeadline) throws(PreferenceError) {
+        let last = state.withLock { $0.queue.last }
+        var deadline = deadline
+        guard writing.enter(until: deadline.start()) else {
+            throw PreferenceError(
+                .notDurable,
+                "another set of user defaults has not returned, so later sets are not written; "
+                    + "look for an observer of user defaults that blocks or flushes, and try again"
+            )
+        }
+        _ = write(upTo: last)
+        _ = writing.leave()
+        finish()
+        guard defaults.object.synchronize() else {
+            throw PreferenceError(.notDurable, "user defaults could not be synchronized; try again")
+        }
+    }
+
+    // MARK: Changes by others
 
     /// Handles a change of a name by this or another process.
     private func changed(_ name: String) {
-        guard state.withLock({ $0.cached.invalidate(name) }) else { return }
-        notifyOfChanges(of: [name])
+        let isLooking = state.withLock { state in
+            let isOwn = writing.isMine && state.queue.isBeingWritten(name)
+            guard state.cached.invalidate(name, isOwn: isOwn) else { return false }
+            state.noteChanged(name)
+            return !isOwn
+        }
+        if isLooking { look() }
+    }
+
+    /// Shows what was noted, the weaker values first: they are hidden if the domain has one of its own.
+    private func look() {
+        let hosts = state.withLock { state in
+            zip(state.hosts, state.changed).reversed().filter { !$0.1.isEmpty }.map(\.0)
+        }
+        for host in hosts { host?.lookHere() }
     }
 
     /// Notifications that something may have changed, without its name: that any user defaults changed, which covers names that
     /// can't be observed and domains that are removed; or that the program becomes active, because other processes' changes are only
     /// delivered to a run loop on the main thread, which not every program has.
-    private static let invalidatingNotifications =
+    private static let outdatingNotifications =
         [UserDefaults.didChangeNotification] + NotificationObserver.becameActive
 
-    /// Invalidates all names: each is read again before it is used, and if it has observers soon in any case.
+    /// Has all names read again before they are used, and soon if they have observers.
     ///
     /// A program may set something often and use many names, so a name without observers isn't read, and the others are read for the
     /// first notification in a while.
     ///
     /// - Parameter isPostedBySets: Whether a set posts such a notification, which is ignored if the set is the store's own.
-    private func invalidate(isPostedBySets: Bool) {
-        let (hosts, isFirst) = state.withLock { state -> ([PreferenceBackendHost?], Bool) in
-            // The set that this thread is making posts one such notification.
-            guard !isPostedBySets || !state.queue.consumeNotification(on: .current) else { return ([], false) }
-            guard state.cached.invalidateAll() else { return ([], false) }
-            state.pause.isReadDue = true
-            return ([state.host, state.weakerHost], exchange(&state.pause.isOver, with: false))
+    private func outdate(isPostedBySets: Bool) {
+        let hosts = state.withLock { state -> [PreferenceBackendHost?] in
+            if isPostedBySets, writing.isMine, state.queue.isFirstNotification() { return [] }
+            state.cached.invalidateAll()
+            return state.hosts
         }
-        for host in hosts { host?.outdated() }
-        if isFirst { runLater(.zero) { [weak self] in self?.revalidateObserved() } }
+        // All of them, whatever the others return.
+        let isAnyOutdated = hosts.reduce(false) { ($1?.source?.outdate() ?? false) || $0 }
+        guard isAnyOutdated else { return }
+        let isFirst = state.withLock { state in
+            state.pause.isReadDue = true
+            return exchange(&state.pause.isOver, with: false)
+        }
+        if isFirst { runLater(.zero) { [weak self] in self?.readOutdated() } }
     }
 
-    /// Reads the observed names that were invalidated and not read since, and notifies their observers, unless nothing was invalidated
-    /// since the last time; and again after a pause, in which any number of notifications causes one read.
-    private func revalidateObserved() {
-        let (host, isDue) = state.withLock { state in
+    /// Reads the observed names that are outdated, unless there was no notification since the last time; and again after a pause, in which any
+    /// number of notifications causes one read.
+    private func readOutdated() {
+        let (hosts, isDue) = state.withLock { state in
             let isDue = exchange(&state.pause.isReadDue, with: false)
             state.pause.isOver = !isDue
-            return (state.host, isDue)
+            return (state.hosts, isDue)
         }
         guard isDue else { return }
-        runLater(.milliseconds(100)) { [weak self] in self?.revalidateObserved() }
-        // Observation can't be asked what it tracks, so these may be all names that were read; those with observers come first.
-        for includingTracked in [false, true] {
-            guard let names = host?.observedNames(includingTracked: includingTracked) else { return }
-            notifyOfChanges(of: state.withLock { state in names.filter(state.cached.isOutdated) })
+        runLater(.milliseconds(100)) { [weak self] in self?.readOutdated() }
+        for source in hosts.reversed().compactMap({ $0?.source }) {
+            // Values that can't be shown now are asked for later.
+            do { try source.readOutdated(until: source.timeout) } catch {}
         }
     }
 }
 
-extension UserDefaultsBackend.State {
-    /// Returns whether a condition holds for the cached values and these are current.
-    fileprivate func holds(_ condition: PreferenceCondition) -> Bool {
-        if condition.isNone { return true }
-        let names = condition.isComplete ? cached.names : Set(condition.values.keys)
-        return isCurrent(names) && condition.holds(for: cached.values(of: names))
+/// The values that are still to be written to user defaults, in order.
+private struct UserDefaultsQueue {
+    private var changes: [StoredChange] = []
+    private var next = 0
+    /// The names that are being set, the innermost last, each with whether the notification of the set has been posted.
+    private var names: [(name: String, isNotified: Bool)] = []
+    /// The number of all changes ever added, and of those that are written.
+    private(set) var last = 0
+    private(set) var written = 0
+
+    var isEmpty: Bool { next == changes.count }
+
+    mutating func append(_ changes: [StoredChange]) {
+        self.changes += changes
+        last += changes.count
     }
 
-    /// Returns whether the cached values of some names are current, as is that of a name with a queued write.
-    fileprivate func isCurrent(_ names: some Sequence<String>) -> Bool {
-        names.allSatisfy { queue.holds($0) || cached.isCurrent($0) }
-    }
-}
-
-// MARK: Limits
-
-extension UserDefaultsBackend {
-    /// Throws if user defaults wouldn't accept the changes; returns a warning if their size is near the limit.
-    private func check(
-        _ changes: [String: PropertyListValue?],
-        in state: inout State
-    ) throws(PreferenceError) -> PreferenceError? {
-        if let name = changes.keys.first(where: { state.cached.isForced($0) }) {
-            throw PreferenceError(
-                .managed,
-                name: name,
-                "the value is managed by an administrator and can't be changed here; nothing was changed"
-            )
-        }
-        let after = state.cached.size(with: changes)
-        guard after > state.cached.size else { return nil }
-        try sizeLimit.check(after)
-        guard sizeLimit.isNear(after), !state.isWarned else { return nil }
-        state.isWarned = true
-        return sizeLimit.warning(after)
-    }
-}
-
-/// The size limit of the values of one user defaults domain.
-///
-/// The store counts only the names that it uses, and their sizes are estimates: the system may count more.
-struct UserDefaultsSizeLimit: Sendable {
-    /// The limit, in bytes.
-    let limit: Int
-
-    func check(_ size: Int) throws(PreferenceError) {
-        guard size > limit else { return }
-        throw PreferenceError(
-            .tooLarge,
-            "the values would take about \(size) bytes, but user defaults hold at most \(limit) here; nothing was changed. "
-                + "Keep large values in files"
-        )
+    /// Returns the next value to write; `end` must follow.
+    ///
+    /// Not one of a name that the thread is setting: an observer may be called before the value is stored, which would then replace the newer
+    /// one.
+    mutating func begin() -> StoredChange? {
+        guard next < changes.count, !isBeingWritten(changes[next].name) else { return nil }
+        let change = changes[next]
+        next += 1
+        if isEmpty { (changes, next) = ([], 0) }
+        names.append((change.name, false))
+        return change
     }
 
-    /// Returns whether the size is near the limit and a warning is due.
-    func isNear(_ size: Int) -> Bool { size > limit / 4 * 3 }
-
-    func warning(_ size: Int) -> PreferenceError {
-        PreferenceError(
-            .tooLarge,
-            "the values take about \(size) bytes, and user defaults hold at most \(limit) here; keep large values in files"
-        )
+    mutating func end() {
+        names.removeLast()
+        written += 1
     }
-}
 
-extension UserDefaultsSizeLimit {
-    #if os(tvOS)
-    /// At this size, tvOS warns by `sizeLimitExceededNotification`; at 1 MB it ends the program.
-    static let platform = UserDefaultsSizeLimit(limit: 512 * 1024)
-    #elseif os(watchOS)
-    static let platform = UserDefaultsSizeLimit(limit: 1024 * 1024)
-    #else
-    /// "Attempting to store >= 4194304 bytes of data in CFPreferences/NSUserDefaults on this platform is invalid", says
-    /// the system's log.
-    static let platform = UserDefaultsSizeLimit(limit: 4 * 1024 * 1024)
-    #endif
-}
+    func isBeingWritten(_ name: String) -> Bool { names.contains { $0.name == name } }
 
-/// The names that a suite of user defaults can have.
-package enum UserDefaultsSuite {
-    /// Throws for the program's own domain and the domain of all programs, for which no `UserDefaults` can be created.
-    package static func check(_ name: String, ownDomain: String?) throws(PreferenceError) {
-        // The constants of CFPreferences name these domains, too.
-        if name == ownDomain || name == "kCFPreferencesCurrentApplication" {
-            throw PreferenceError(
-                .invalidName,
-                "\"\(name)\" can't name a suite: it is the program's own identifier; use PreferenceStore.standard"
-            )
-        }
-        if name == UserDefaults.globalDomain || name == "kCFPreferencesAnyApplication" {
-            throw PreferenceError(
-                .invalidName,
-                "\"\(name)\" can't name a suite: it holds the settings of all programs; use a name of your own"
-            )
-        }
+    /// Whether a notification is that of the innermost set, which posts one.
+    mutating func isFirstNotification() -> Bool {
+        guard let last = names.indices.last else { return false }
+        return !exchange(&names[last].isNotified, with: true)
     }
 }
 #endif

@@ -20,6 +20,8 @@ struct SharedUserDefaults: @unchecked Sendable {  // "The UserDefaults class is 
     var arguments: [String: PropertyListValue] = [:]
     /// Reads the value that is shown if neither the domain nor an argument has one.
     var belowArguments: (@Sendable (String) -> Any?)?
+    /// The name of a dictionary of managed values, if there is one.
+    var configuration: String?
 
     /// Returns whether key-value observing can report a name's changes: it treats a dot as a path, and a leading `@` as an operator.
     static func canObserve(_ name: String) -> Bool {
@@ -48,7 +50,6 @@ package final class NotificationObserver: @unchecked Sendable {  // the token is
 #endif
 
 #if canImport(ObjectiveC)
-internal import DurableFile
 package import Foundation
 
 /// An observer of names in user defaults that uses key-value observing.
@@ -98,7 +99,6 @@ private final class KeyValueReceiver: NSObject, Sendable {
 #endif
 
 #if canImport(Darwin) || STANDINS
-internal import DurableFile
 
 /// The recipients of changes, by numbers that aren't reused.
 final class Recipients: Sendable {

@@ -155,13 +155,11 @@ package protocol DeclaredPreference: Sendable, Hashable, CustomStringConvertible
     /// Returns the stored form of the default.
     func storedDefault() throws(PreferenceError) -> PropertyListValue?
     var codingIdentifier: String { get }
-    func canDecode(_ stored: PropertyListValue) -> Bool
+    /// The node of the store that is in use.
+    var resolvedNode: Node { get }
     /// Returns the problems of the preference with these stored values.
-    func problems(
-        in candidates: StoredCandidates,
-        of core: StoreCore,
-        _ outcome: ProblemOutcome
-    ) -> [PreferenceError]
+    func problems(with candidates: [Candidate], _ outcome: String?) -> [PreferenceError]
+    func canDecode(_ stored: PropertyListValue) -> Bool
     func storedForm(
         in snapshot: StoreSnapshot,
         isSecret: (PropertyListValue) -> Bool
@@ -188,19 +186,12 @@ extension Preference: DeclaredPreference {
 
     package func write(stored: PropertyListValue?) throws(PreferenceError) {
         if let value = try value(toSetFor: stored) { return try write(value) }
-        let core = store.resolved.core
-        _ = try core.commit(core.changes(of: name, to: nil))
+        try declaration.resolved.remove()
     }
 
     package nonisolated(nonsending) func writeSuspending(stored: PropertyListValue?) async throws(PreferenceError) {
         if let value = try value(toSetFor: stored) { return try await write(value) }
-        let core = store.resolved.core
-        let changes = core.changes(of: name, to: nil)
-        if let call = core.beginSuspendingCall() {
-            _ = try await core.commit(changes, suspending: call)
-        } else {
-            _ = try core.commit(changes)
-        }
+        try await declaration.resolved.remove()
     }
 
     /// Returns the value that a write of a stored form sets, or `nil` if it removes the stored value.
@@ -229,12 +220,13 @@ extension Preference: DeclaredPreference {
         in snapshot: StoreSnapshot,
         isSecret: (PropertyListValue) -> Bool
     ) throws(PreferenceError) -> PropertyListValue? {
-        let (value, _, problems, parts) = declaration.read(
-            snapshot.candidates(for: name, formerly: store.resolved.core.formerNames(of: name))
-        )
-        let shown = [problems, parts].map { $0.map { isSecret($0.value) ? $0.redacted(as: Value.self) : $0 } }
-        store.resolved.report(unreadable: shown[0], name: name)
-        store.resolved.report(unreadable: shown[1], name: name)
+        let declaration = declaration.resolved
+        let (core, node) = (declaration.store.core, declaration.node)
+        var outcome = ReadOutcome()
+        let value = declaration.read(snapshot.candidates(core.names(of: node)), &outcome)
+        for problem in outcome.parts + outcome.problems {
+            core.report(isSecret(problem.candidate.value) ? problem.redacted(as: Value.self) : problem, of: node)
+        }
         return try declaration.encodeUnchecked(value ?? defaultValue)
     }
 

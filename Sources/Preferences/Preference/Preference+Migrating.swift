@@ -22,7 +22,7 @@ extension Preference {
     /// `misuse`.
     public func migrate(from name: String, _ others: String...) {
         guard declaration.member == nil else {
-            return inUse.store.report(
+            return store.resolved.report(
                 PreferenceError(
                     .misuse,
                     name: self.name,
@@ -31,12 +31,14 @@ extension Preference {
             )
         }
         for name in [name] + others {
+            // Before the name is declared, so that it isn't taken from this preference.
+            inUse.noteMigration(from: name, in: store.resolved)
             noteMigration(from: name, in: store)
             migrate(
                 from: Preference(
                     PreferenceDeclaration(
                         name: name,
-                        in: declaration.store,
+                        in: store,
                         coding: declaration.coding,
                         options: declaration.options?.underAnotherName,
                         default: declaration.makeDefault
@@ -53,54 +55,49 @@ extension Preference {
         noteMigration(from: source.name, in: source.store)
         let target = inUse
         let source = source.inUse
-        // If one of them is a secret, the errors of the other one and of the closure must not show the value either.
-        let isSecret = source.isSecret || target.isSecret
-        var mappingError: (any Error)?
+        target.noteMigration(from: source.name, in: source.store)
         do {
             try source.move(to: target) { old in
-                do { return try transform(old) } catch {
-                    mappingError = error
-                    throw error
-                }
+                do { return try transform(old) } catch { throw MappingError(cause: error) }
             }
         } catch {
-            var failure = mappingError == nil || !isSecret ? error as? PreferenceError : nil
-            if isSecret, let code = failure?.code, [.unreadable, .invalid, .unencodable].contains(code) {
-                failure = PreferenceError(
-                    code,
-                    name: source.name,
-                    "the value was not moved to \"\(target.name)\", and nothing was changed: \(String.redacted) can't be read or "
-                        + "stored as declared"
-                )
-            }
-            target.store.report(
-                failure
-                    ?? PreferenceError(
-                        .unencodable,
-                        name: source.name,
-                        "the value was not moved to \"\(target.name)\", and nothing was changed: its mapping failed",
-                        cause: isSecret ? nil : error
-                    )
-            )
+            // If one of them is a secret, the errors of the other one and of the closure must not show the value either.
+            let issue =
+                source.isSecret || target.isSecret ? source.redacted(error, target) : source.issue(error, target)
+            target.store.report(issue)
         }
     }
 
-    /// Records that this preference is migrated from one with a former name of it, so that the name still counts as a former one.
-    private func noteMigration(from source: String, in sourceStore: PreferenceStore) {
-        let core = store.core
-        for former in declaration.options?.formerNames ?? [] {
-            let isSame =
-                store === sourceStore ? former == source : inUse.stores(former, as: source, of: sourceStore.resolved)
-            if isSame { core.noteMigration(from: former, of: name) }
-        }
+    private func issue(_ error: any Error, _ target: Preference<some Sendable>) -> PreferenceError {
+        let error = (error as? MappingError)?.cause ?? error
+        return error as? PreferenceError ?? unmoved(to: target, ": its mapping failed", error)
     }
 
-    /// Returns whether this store stores a name where another store stores another name.
-    private func stores(_ name: String, as other: String, of otherStore: PreferenceStore) -> Bool {
-        guard let layer = store.core.layers.writableLayer, let otherLayer = otherStore.core.layers.writableLayer else {
-            return false
+    private func redacted(_ error: any Error, _ target: Preference<some Sendable>) -> PreferenceError {
+        guard let error = error as? PreferenceError else { return unmoved(to: target, ": its mapping failed") }
+        guard [.unreadable, .invalid, .unencodable].contains(error.code) else { return error }
+        return unmoved(to: target, ": \(String.redacted) can't be read or stored as declared", code: error.code)
+    }
+
+    private func unmoved(
+        to target: Preference<some Sendable>,
+        _ reason: String,
+        _ cause: (any Error)? = nil,
+        code: PreferenceError.Code = .unencodable
+    ) -> PreferenceError {
+        let message = "the value was not moved to \"\(target.name)\", and nothing was changed"
+        return PreferenceError(code, name: name, message + reason, cause: cause)
+    }
+
+    /// Records that this preference is migrated from one whose name is a former name of it, so that it still counts as a former one.
+    private func noteMigration(from name: String, in other: PreferenceStore) {
+        let formerNames = declaration.options?.formerNames ?? []
+        guard let layer = store.core.writable, let otherLayer = other.core.writable,
+            layer.source === otherLayer.source
+        else { return }
+        for former in formerNames where layer.key(former) == otherLayer.key(name) {
+            store.core.noteMigration(from: former, of: declaration.node, formerNames)
         }
-        return layer.source === otherLayer.source && layer.spelled(name) == otherLayer.spelled(other)
     }
 
     private func move<New>(to target: Preference<New>, _ transform: (Value) throws -> New) throws {
@@ -111,43 +108,30 @@ extension Preference {
                 "a member of a value can't be moved away; nothing was changed. Migrate the whole value with a mapping"
             )
         }
-        let call = StoreCall()
-        try store.core.checkRead(call)
-        guard let (storedName, old) = store.core.ownValue(ofPreference: name) else { return }
-        let isInPlace = store === target.store && name == target.name
-        // In place, a value that the new declaration can read was migrated before.
-        if isInPlace, target.isForm(old) { return }
-        guard let new = try migrated(old, to: target, isInPlace: isInPlace, transform) else { return }
-        // The value may be left under older names, too, which would be read once this one is gone.
-        let sourceNames = store.core.changes(of: name, to: nil).dictionary.keys
-        let strongerNames = ([name] + store.core.formerNames(of: name)).prefix { $0 != storedName }
-        // Removes only the value that was moved: one that was set in the meantime stays for the next launch.
-        func remove(in transaction: inout PreferenceTransaction) -> Bool {
-            guard transaction.ownValue(of: storedName) == old else { return false }
-            for name in strongerNames where transaction.ownValue(of: name) != nil { return false }
-            for name in sourceNames { transaction[name] = nil }
-            return true
-        }
-        let isInSameStore = store === target.store
-        let changes = target.store.core.changes(of: target.name, to: new).dictionary
-        let targetNames = changes.keys.filter { !(isInSameStore && sourceNames.contains($0)) }
-        if isInSameStore {
-            try store.core.transact(in: call) { transaction in
-                for name in targetNames where !isInPlace {
-                    let stored = transaction.ownValue(of: name)
-                    guard stored == nil || stored == new else { return }
+        let (core, node) = (store.core, declaration.node)
+        try core.writable?.source.open(until: core.deadline)
+        guard let old = declaration.own().first(where: declaration.isOwn) else { return }
+        guard let new = try migrated(old, to: target, transform) else { return }
+        let removals = core.changes(of: node, to: nil)
+        let changes = target.store.core.changes(of: target.declaration.node, to: new)
+        if store === target.store {
+            let sourceNames = Set(removals.map(\.name))
+            try core.transact { transaction in
+                // One that was set in the meantime stays for the next launch.
+                guard transaction.own(node).first == old else { return }
+                for name in changes.map(\.name) where !sourceNames.contains(name) {
+                    if let stored = transaction.ownValue(of: name), stored != new { return }
                 }
-                guard remove(in: &transaction) else { return }
-                for (name, value) in changes { transaction[name] = value }
+                transaction.apply(removals + changes)
             }
         } else {
-            try target.store.core.transact(in: call) { transaction in
-                for name in targetNames where transaction.ownValue(of: name) != nil { return }
-                for (name, value) in changes { transaction[name] = value }
+            try target.store.core.transact { transaction in
+                for name in changes.map(\.name) where transaction.ownValue(of: name) != nil { return }
+                transaction.apply(changes)
             }
-            guard target.store.core.ownValue(of: target.name) == new else { return }
-            try target.store.core.layers.writable?.flush(call)
-            try store.core.transact(in: call) { transaction in _ = remove(in: &transaction) }
+            guard target.declaration.own().first(where: target.declaration.isOwn)?.value == new else { return }
+            try target.store.flush()
+            try core.transact { if $0.own(node).first == old { $0.apply(removals) } }
         }
     }
 
@@ -155,31 +139,36 @@ extension Preference {
     ///
     /// Members of the value that this preference doesn't know are kept, as in a set.
     private func migrated<New>(
-        _ old: PropertyListValue,
+        _ old: Candidate,
         to target: Preference<New>,
-        isInPlace: Bool,
         _ transform: (Value) throws -> New
     ) throws -> PropertyListValue?? {
-        if old.isUnset { return nil }
-        // In place, the new declaration's value lacks members of this one, which must not be read from its default.
-        if isInPlace, !isForm(old), target.declaration.canRead(StoredCandidate(value: old)) { return nil }
+        if old.value.isUnset { return nil }
+        // In place, a value that the new declaration can read was migrated before. The new declaration's value lacks members of this one,
+        // which must not be read from its default.
+        if declaration.node === target.declaration.node {
+            if target.isForm(old) || !isForm(old) && target.declaration.canRead(old) { return nil }
+        }
         var parts: [EvolvingProblem] = []
         // Checks the rules, too.
-        guard let value = try declaration.decode(old, &parts) else { return nil }
+        guard let value = try declaration.decode(old.value, &parts) else { return nil }
         guard target.declaration.member == nil else {
-            return try target.declaration.encode(transform(value), over: try target.store.core.base(for: target.name))
+            return try target.declaration.encode(transform(value), over: target.declaration.own())
         }
         guard let new = try target.declaration.encode(try transform(value)) else { return .some(nil) }
-        let (_, reader) = try declaration.decodedWithReader(old, fillsOnly: false)
         guard target.declaration.dependsOnStored(new), let base = try declaration.encodeUnchecked(value) else {
             return new
         }
-        return target.declaration.merged(new, base, into: old, reader)
+        let (_, reader) = try declaration.decodedWithReader(old.value, fillsOnly: false)
+        return target.declaration.merged(new, base, into: old.value, reader)
     }
 
     /// Returns whether a stored value is one of this version, with all members that its type needs.
-    private func isForm(_ stored: PropertyListValue) -> Bool {
-        guard declaration.member == nil else { return declaration.canRead(StoredCandidate(value: stored)) }
-        do { return try declaration.coding.decode(stored) != nil } catch { return false }
+    private func isForm(_ stored: Candidate) -> Bool {
+        guard declaration.member == nil else { return declaration.canRead(stored) }
+        do { return try declaration.coding.decode(stored.value) != nil } catch { return false }
     }
 }
+
+/// The error of a closure that maps the old value.
+private struct MappingError: Error { let cause: any Error }

@@ -1,4 +1,4 @@
-internal import DurableFile
+internal import CPreferences
 
 extension Preference {
     /// The current value, then each change, in order.
@@ -85,120 +85,87 @@ extension Preference {
         Preference(declaration.resolved)
     }
 
-    /// Calls `body` with the changes that follow the state passed to `begin`; see `PreferenceStore.subscribe`.
+    /// Calls `body` with the changes that follow the state passed to `begin`, which must not call out.
     func subscribe(
         timing: PreferenceTiming = .didSet,
-        begin: (StoredCandidates) -> Void = { _ in },
+        begin: ([Candidate]) -> Void = { _ in },
         _ body: @escaping @Sendable (_ old: Value, _ new: Value, PreferenceChangeOrigin) -> Void
     ) -> PreferenceObservation {
-        let name = name
-        return store.subscribe(
-            to: [name],
-            timing: timing,
-            begin: { begin($0.candidates(for: name, formerly: $1[name])) },
-            decoding: { batch, decoded in
-                guard let entry = batch.entry(for: name) else { return }
-                _ = change(of: entry, decoded) { body($0, $1, batch.origin) }
-            }
-        )
+        let node = declaration.node
+        let end = store.core.subscribe(to: [node], at: timing, begin: { begin(node.candidates()) }) { batch in
+            guard let entry = batch.entry(for: node) else { return }
+            change(of: entry, batch.decoded) { body($0, $1, batch.origin) }
+        }
+        return PreferenceObservation(of: store, end)
     }
 
-    /// Passes on the values that the preference shows before and after a change of the stored ones; returns false if it shows the same.
+    /// Passes on the values that the preference shows before and after a change of the stored ones, if they differ.
     ///
     /// Observers, sequences and publishers are notified of what this passes on, and of nothing else. Equal stored forms are no change, nor is a
     /// value that can't be used and gives way to another one. Otherwise `==` decides, or the form in which the values are stored if
-    /// their type isn't `Equatable`. Observers that are notified of one batch decode a change once.
+    /// their type isn't `Equatable`.
     ///
-    /// - Parameters:
-    ///   - decoded: What observers of the batch have decoded, if there are several.
-    ///   - isTracked: Whether this is asked for the readers that Observation tracks, who may have used another declaration of the cell.
+    /// - Parameter decoded: The changes that observers of the batch have decoded, if there are several.
     // Passed to a closure, as the type of a generic result would be looked up at each call.
-    func change(
-        of entry: ChangeEntry,
-        _ decoded: DecodedChanges? = nil,
-        isTracked: Bool = false,
-        _ body: (_ old: Value, _ new: Value) -> Void
-    ) -> Bool {
-        let decoded = PreferenceDeclaration<Value>.isEqualByForm ? nil : decoded
-        let cell = ObjectIdentifier(declaration.slot)
-        let change: ChangedValues<Value>
-        if let known = decoded?.change(for: cell) {
-            change = unsafeDowncast(known, to: DecodedChange<Value>.self).values
-        } else {
-            change = decode(entry, isReporting: !isTracked)
-            decoded?.append(DecodedChange(change, of: cell))
+    func change(of entry: ChangeEntry, _ decoded: DecodedChanges? = nil, _ body: (_ old: Value, _ new: Value) -> Void) {
+        if let known = decoded?.change(for: ObjectIdentifier(declaration.slot)) {
+            let change = unsafeDowncast(known, to: DecodedChange<Value>.self)
+            if change.isChange { pass(change.old, change.new, to: body) }
+            return
         }
-        if isTracked, declaration.slot.isShared {
-            // The readers may have another default,
-            if change.areSame == nil { return true }
-            // or other members of it.
-            if isFilled(change) { return true }
-        }
-        if change.areSame == true { return false }
-        let (old, new) = (change.old ?? defaultValue, change.new ?? defaultValue)
-        if change.areSame == nil, declaration.areSame(old, new) { return false }
-        body(old, new)
-        return true
+        var old: Value?
+        var new: Value?
+        let isChange = decode(entry, &old, &new)
+        decoded?.append(DecodedChange(isChange, old, new, of: ObjectIdentifier(declaration.slot)))
+        if isChange { pass(old, new, to: body) }
     }
 
-    /// Returns whether both values are stored, and members that aren't may be those of the default.
-    private func isFilled(_ change: ChangedValues<Value>) -> Bool {
-        guard case (_?, _?) = (change.old, change.new) else { return false }
-        return declaration.isEncoded || declaration.member != nil
-    }
-
-    @inline(__always)
-    private func decode(_ entry: ChangeEntry, isReporting: Bool) -> ChangedValues<Value> {
-        let (new, usedNew) = reading(of: entry.new, isReporting: isReporting)
+    /// Decodes the values before and after a change, nil where the default is shown; returns false if the same is read before and after.
+    private func decode(_ entry: ChangeEntry, _ old: inout Value?, _ new: inout Value?) -> Bool {
+        var (before, after) = (ReadOutcome(), ReadOutcome())
+        new = declaration.read(entry.new, &after)
+        declaration.report(after)
         // Most often the stronger layer's value stays.
-        if let usedNew, let first = entry.old.first, usedNew === entry.new.first, first.hasForm(of: usedNew) {
-            return ChangedValues(areSame: true)
+        if after.index == 0, let first = entry.old.first, haveSameForm(first, entry.new[0]) { return false }
+        old = declaration.read(entry.old, &before, isReporting: false)
+        switch (before.used(in: entry.old), after.used(in: entry.new)) {
+        case (nil, nil): return false
+        case (let before?, let after?): return !haveSameForm(before, after)
+        default: return true
         }
-        let (old, usedOld) = reading(of: entry.old, isReporting: false)
-        switch (usedOld, usedNew) {
-        case (nil, nil): return ChangedValues(areSame: true)
-        case (let usedOld?, let usedNew?) where usedOld.hasForm(of: usedNew): return ChangedValues(areSame: true)
-        default: break
-        }
-        guard let old, let new else { return ChangedValues(old: old, new: new) }
-        return ChangedValues(old: old, new: new, areSame: declaration.areSame(old, new))
+    }
+
+    private func pass(_ old: Value?, _ new: Value?, to body: (_ old: Value, _ new: Value) -> Void) {
+        let before = old ?? defaultValue
+        let after = new ?? defaultValue
+        if !declaration.areSame(before, after) { body(before, after) }
+    }
+
+    /// Returns whether two candidates are read as the same value.
+    private func haveSameForm(_ left: Candidate, _ right: Candidate) -> Bool {
+        left.value == right.value && declaration.isText(left) == declaration.isText(right)
     }
 
     /// Returns the value that the candidates give, or the default.
-    func value(of candidates: StoredCandidates) -> Value { reading(of: candidates).value ?? defaultValue }
-
-    @inline(__always)
-    private func reading(of candidates: StoredCandidates, isReporting: Bool = true) -> (value: Value?, StoredCandidate?)
-    {
-        let (value, used, problems, parts) = declaration.read(candidates, isReporting: isReporting)
-        if isReporting {
-            store.report(unreadable: problems, name: name)
-            store.report(unreadable: parts, name: name)
-        }
-        return (value, used)
+    func value(of candidates: [Candidate]) -> Value {
+        var outcome = ReadOutcome()
+        let value = declaration.read(candidates, &outcome)
+        declaration.report(outcome)
+        return value ?? defaultValue
     }
 }
 
 /// The values of a preference before and after a change; nil where its default is shown.
-private struct ChangedValues<Value: Sendable>: Sendable {
-    var old: Value?
-    var new: Value?
-    /// Whether the same is shown before and after; nil if that depends on the default.
-    var areSame: Bool?
-}
-
 private final class DecodedChange<Value: Sendable>: AnyDecodedChange, @unchecked Sendable {  // as its superclass
-    let values: ChangedValues<Value>
+    /// Whether something else is read after it.
+    let isChange: Bool
+    let old: Value?
+    let new: Value?
 
-    init(_ values: ChangedValues<Value>, of cell: ObjectIdentifier) {
-        self.values = values
+    init(_ isChange: Bool, _ old: Value?, _ new: Value?, of cell: ObjectIdentifier) {
+        (self.isChange, self.old, self.new) = (isChange, old, new)
         super.init(cell: cell)
     }
-}
-
-extension StoredCandidate {
-    /// Returns whether both are read as the same value.
-    fileprivate func hasForm(of other: StoredCandidate) -> Bool { value == other.value && isText == other.isText }
 }
 
 extension PreferenceDeclaration {
@@ -216,31 +183,6 @@ extension PreferenceDeclaration {
 
     private static func isNil(_ value: Value) -> Bool { (value as? any _OptionalPreferenceValue)?.isNil ?? false }
 
-    /// Whether the values are `Codable` ones, whose members may be those of the default.
-    fileprivate var isEncoded: Bool {
-        switch coding.form {
-        case .propertyList, .json: true
-        default: false
-        }
-    }
-
-    /// The form of the values, if changes are signalled to Observation by it.
-    var comparedForm: CellReading.ComparedForm? {
-        if isEncoded { return member == nil ? .encoded : nil }
-        guard member == nil, coding.identifier == "native", options?.rules.isEmpty ?? true else { return nil }
-        return if Value.self == Int.self || Value.self == Int?.self {
-            .integer
-        } else if Value.self == Bool.self || Value.self == Bool?.self {
-            .boolean
-        } else if Value.self == String.self || Value.self == String?.self {
-            .string
-        } else if Value.self == Double.self || Value.self == Double?.self {
-            .real
-        } else {
-            nil
-        }
-    }
-
     /// Whether values are known to be equal exactly if their native forms are. The cast that finds `==` takes thousands of
     /// instructions.
     fileprivate static var isEqualByForm: Bool {
@@ -255,18 +197,18 @@ private final class Observer<Value: Sendable>: Sendable {
     enum Content: Sendable {
         case change(old: Value, new: Value)
         /// The value at the time when the observation began, decoded when the body is called.
-        case current(StoredCandidates)
+        case current([Candidate])
     }
 
-    private struct Change: Sendable {
+    private struct StoredChange: Sendable {
         let content: Content
         let origin: PreferenceChangeOrigin
         /// The number of changes that led to this one.
-        let depth = FeedbackDepth.current
+        let depth = preferences_state().pointee.depth
     }
 
     private struct State {
-        var waiting = FirstInFirstOut<Change>()
+        var waiting = FirstInFirstOut<StoredChange>()
         /// Whether the body is being called; its caller then continues with the changes that arrive during the call.
         var isCalling = false
         var isHopping = false
@@ -277,8 +219,6 @@ private final class Observer<Value: Sendable>: Sendable {
     private let isolation: (any Actor)?
     private let body: @Sendable (PreferenceChange<Value>) -> Void
     private let state = Lock(State())
-    /// The place among the participants of a `fork`; written once, in the initializer.
-    nonisolated(unsafe) private var forkPlace = 0
 
     init(
         of preference: Preference<Value>,
@@ -289,10 +229,7 @@ private final class Observer<Value: Sendable>: Sendable {
         // Without its isolation, so that it can be called without a task if that isolation is known to hold; the standard
         // library's `MainActor.assumeIsolated` removes isolation in the same way.
         self.body = unsafeBitCast(body, to: (@Sendable (PreferenceChange<Value>) -> Void).self)
-        forkPlace = ForkGate.add(self)
     }
-
-    deinit { ForkGate.remove(forkPlace) }
 
     /// Whether the body has no isolation and may be called on any thread.
     var hasNoIsolation: Bool { isolation == nil }
@@ -306,7 +243,7 @@ private final class Observer<Value: Sendable>: Sendable {
     var isReady: Bool { mayCallHere && state.withLock { !$0.isCancelled && $0.waiting.first == nil } }
 
     func enqueue(_ content: Content, _ origin: PreferenceChangeOrigin) {
-        let change = Change(content: content, origin: origin)
+        let change = StoredChange(content: content, origin: origin)
         state.withLock { if !$0.isCancelled { $0.waiting.append(change) } }
     }
 
@@ -344,21 +281,23 @@ private final class Observer<Value: Sendable>: Sendable {
     private func call() {
         var left = isolation == nil ? Int.max : state.withLock { $0.waiting.count }
         while left > 0, let change = next() {
-            FeedbackDepth.reacting(toChangeAt: change.depth - 1) {
-                switch change.content {
-                case .change(let old, let new): call(old, new, change.origin)
-                case .current(let candidates):
-                    let value = preference.value(of: candidates)
-                    call(value, value, change.origin)
-                }
+            let thread = preferences_state()
+            let before = thread.pointee.depth
+            thread.pointee.depth = change.depth
+            switch change.content {
+            case .change(let old, let new): call(old, new, change.origin)
+            case .current(let candidates):
+                let value = preference.value(of: candidates)
+                call(value, value, change.origin)
             }
+            thread.pointee.depth = before
             state.withLock { $0.isCalling = false }
             left -= 1
         }
         hop()
     }
 
-    private func next() -> Change? {
+    private func next() -> StoredChange? {
         state.withLock { state in
             guard !state.isCalling, let next = state.waiting.popFirst() else { return nil }
             state.isCalling = true
@@ -376,22 +315,5 @@ private final class Observer<Value: Sendable>: Sendable {
                 isSecret: preference.declaration.isSecret
             )
         )
-    }
-}
-
-extension Observer: ForkParticipant {
-    var forkRanks: [ForkRank] { [.leaves] }
-
-    func take(_ rank: ForkRank) -> Bool { state.take() }
-
-    func release(_ rank: ForkRank, inChild: Bool) -> WorkerQueue.Job? {
-        state.release(inChild: inChild)
-        return nil
-    }
-
-    func startInChild(isWhole: Bool) -> [WorkerQueue.Job] {
-        // Another thread of the parent might have been calling the body, unless the one that forks is in an observer.
-        if FeedbackDepth.current == 0 { state.withLock { $0.isCalling = false } }
-        return []
     }
 }

@@ -25,14 +25,15 @@ public struct Preference<Value: Sendable>: Sendable {
         _ makeDefault: @escaping @Sendable () -> Value
     ) {
         precondition(!name.isEmpty, "A preference needs a name that is not empty.")
+        let used = store.map(GroupBinding.store(for:)) ?? GroupBinding.store
         declaration = PreferenceDeclaration(
             name: name,
-            in: store ?? GroupBinding.store,
+            in: used,
             coding: coding,
             options: options.isEmpty ? nil : Self.combined(options),
             default: makeDefault
         )
-        if store == nil { GroupBinding.record(declaration, name: name) }
+        if used !== store { GroupBinding.record(declaration, name: name) }
     }
 
     // Out of line, because it looks up the type of an option, which takes 300 instructions.
@@ -52,8 +53,8 @@ public struct Preference<Value: Sendable>: Sendable {
     /// stored value is kept.
     ///
     /// Setting `nil` removes the stored value. A write that fails changes nothing and is reported to the issue handler; `write(_:)`
-    /// throws the error instead. If the store can't be opened, the value is shown and reported, and stored once the store can be
-    /// opened: a struct, a list or a dictionary is then merged into the stored one.
+    /// throws the error instead. A value that can't be stored within a tenth of a second, because the store is in use or its place can't
+    /// store now, is shown at once and stored as soon as it can be; of several, the last one.
     ///
     /// `list.append(x)` and `n += 1` read and then set, so a change in between is lost; `update(_:)` is
     /// atomic.
@@ -61,9 +62,9 @@ public struct Preference<Value: Sendable>: Sendable {
         @inlinable get { declaration.value }
         nonmutating set {
             do throws(PreferenceError) {
-                try write(newValue)
+                try declaration.set(newValue)
             } catch {
-                declaration.resolved.keep(newValue, because: error)
+                declaration.store.resolved.core.report(error.named(name))
             }
         }
     }
@@ -103,36 +104,37 @@ extension Preference {
     /// Whether the store itself, or the writable layer of a layered store, has a value, readable or not. Registers with Observation.
     public var isSet: Bool {
         let declaration = declaration.resolved
-        _ = declaration.register()
-        // A validated store shows this of the other one, whose changes it might not take over.
-        if let newest = declaration.store.core.target { _ = declaration.bound(to: newest).register() }
-        return declaration.store.core.ownValue(ofPreference: declaration.name) != nil
+        _ = declaration.registered()
+        return declaration.own().contains(where: declaration.isOwn)
     }
 
     /// The stored form of the value, or `nil` if nothing is stored; if no stored value can be used, the strongest layer's. Registers with
     /// Observation.
     public var storedValue: PropertyListValue? {
         let declaration = declaration.resolved
-        _ = declaration.register()
-        let candidates = declaration.store.core.candidates(for: declaration.name).1
+        let candidates = declaration.registered()
         return (candidates.first(where: declaration.canRead) ?? candidates.first)?.value
     }
 
     /// The store or layer that the value comes from now. Registers with Observation.
     public var source: PreferenceSource {
         let declaration = declaration.resolved
-        _ = declaration.register()
-        return declaration.source
+        return declaration.source(among: declaration.registered())
     }
 
     /// Whether an administrator manages the value, so that setting it fails.
     ///
-    /// Also `true` if the managed value can't be used, and for each name of a suite whose managed file exists but could not be read
-    /// since the program started. Reading it registers with Observation.
+    /// Also `true` if the managed value can't be used, and for each name if a managed store can't be opened. Reading it registers with
+    /// Observation.
     public var isManaged: Bool {
         let declaration = declaration.resolved
-        _ = declaration.register()
-        return declaration.store.isManaged(declaration.name)
+        let candidates = declaration.registered()
+        let layers = declaration.store.core.layers
+        // A managed layer that can't be opened may have any value.
+        if layers.contains(where: { $0.isManaged && !$0.source.isOpen }) { return true }
+        if candidates.contains(where: { layers[$0.layer].isManaged }) { return true }
+        let core = declaration.store.core
+        return ([name] + core.formerNames(of: declaration.node)).contains(where: core.isManagedByPlace)
     }
 
     /// Returns the stored value, or `nil` if nothing is stored. Registers with Observation.
@@ -157,13 +159,17 @@ extension Preference {
     private func readStrictly() throws(PreferenceError) -> Value? {
         let declaration = declaration.resolved
         let core = declaration.store.core
-        // Looked at first: another thread may open the store, or the user unlock the device, behind the reading of the candidates.
-        let isReadable = core.isReadable
-        if !isReadable {
-            _ = declaration.register()
-            try core.checkOpened(for: declaration.name)
+        let failures = core.failures()
+        let candidates = declaration.registered()
+        var outcome = ReadOutcome()
+        let value = declaration.read(candidates, &outcome)
+        // Another value might stand where nothing can be read.
+        let used = outcome.used(in: candidates)
+        if let failures, let error = core.failure(of: declaration.node, before: used, failures) {
+            throw error.named(name)
         }
-        return try declaration.loadStrictly()
+        if let failure = outcome.failure { throw failure }
+        return value
     }
 
     /// Stores a value, or removes the stored one if `value` is `nil`.
@@ -175,21 +181,8 @@ extension Preference {
     ///   it, or the error of the store, such as `readOnly` or `unavailable`. Nothing is changed then.
     public func write(_ value: Value) throws(PreferenceError) {
         // Not by `resolved`, which retains the declaration.
-        if let store = declaration.store.isolated { return try Preference(declaration.bound(to: store)).write(value) }
-        guard declaration.member == nil else { return try declaration.replace(with: value) }
-        let stored = try declaration.encode(value)
-        let core = declaration.store.core
-        declaration.noteStrongerValue(in: core)
-        do throws(PreferenceError) {
-            guard !declaration.dependsOnStored(stored) else { return try declaration.store(stored) }
-            guard core.hasFormerNames else {
-                _ = try core.commit(.one(declaration.name, stored), node: declaration.node)
-                return
-            }
-            _ = try core.commit(core.changes(of: declaration.name, to: stored))
-        } catch {
-            throw error.named(declaration.name)
-        }
+        if let store = declaration.store.isolated { return try declaration.bound(to: store).write(value) }
+        try declaration.write(value)
     }
 
     /// Stores a value, as the blocking form does; the task is suspended when that has to wait.
@@ -206,24 +199,7 @@ extension Preference {
     /// - Throws: The errors of the blocking form; `unavailable`, or `busy` for a file, if the call didn't begin in time; `unavailable` if
     ///   the task was cancelled before. Nothing was changed then. A call that has begun runs to its end even if the task is cancelled.
     public nonisolated(nonsending) func write(_ value: Value) async throws(PreferenceError) {
-        let declaration = declaration.resolved
-        let core = declaration.store.core
-        guard let call = core.beginSuspendingCall() else {
-            // The type selects the blocking form.
-            let write: (Value) throws(PreferenceError) -> Void = write
-            return try write(value)
-        }
-        guard declaration.member == nil else { return try await declaration.replaceSuspending(with: value) }
-        let stored = try declaration.encode(value)
-        declaration.noteStrongerValue(in: core)
-        do throws(PreferenceError) {
-            guard !declaration.dependsOnStored(stored) else {
-                return try await declaration.storeSuspending(stored, call)
-            }
-            _ = try await core.commit(core.changes(of: declaration.name, to: stored), suspending: call)
-        } catch {
-            throw error.named(declaration.name)
-        }
+        try await declaration.resolved.write(value)
     }
 
     /// Removes the stored value, so that the default is read; sets a member of a value to that member of the default.
@@ -233,7 +209,8 @@ extension Preference {
     public func reset() {
         guard declaration.member == nil else { return value = defaultValue }
         let core = declaration.store.resolved.core
-        core.commitOrReport(core.changes(of: declaration.name, to: nil), of: declaration.name)
+        let declaration = declaration.resolved
+        if let error = core.set(core.changes(of: declaration.node, to: nil)) { core.report(error.named(name)) }
     }
 
     /// Returns the same preference in another store, for mocks, previews and accounts.
@@ -295,8 +272,7 @@ extension PreferenceDeclaration {
                     part ?? MemberSet(form: value.flatMap { self.coding.form.part(of: $0) }, keyPath: path),
                     in: stored
                 )
-            },
-            merge: { (candidates) throws(PreferenceError) in try self.merge(over: candidates) }
+            }
         ) { (new, candidates, part) throws(PreferenceError) in
             var value = try self.readStrictly(candidates) ?? self.makeDefault()
             value[keyPath: keyPath] = new

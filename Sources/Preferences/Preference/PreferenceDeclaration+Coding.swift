@@ -1,10 +1,6 @@
-internal import CDurableFile
+internal import CPreferences
 
-#if canImport(Darwin) || STANDINS
-internal import Foundation
-#endif
-
-// What a set stores, and what is read of the stored values.
+// The stored form of a value that is set, and the value of stored forms.
 
 extension PreferenceDeclaration {
     /// Returns what a set of `value` stores, or `nil` to remove the stored value.
@@ -14,12 +10,12 @@ extension PreferenceDeclaration {
     ///   - part: The member that is set, if only one is.
     func encode(
         _ value: Value,
-        over candidates: @autoclosure () throws(PreferenceError) -> StoredCandidates,
+        over candidates: @autoclosure () throws(PreferenceError) -> [Candidate],
         part: MemberSet? = nil
     ) throws(PreferenceError) -> PropertyListValue? {
         if let member { return try member.encode(value, try candidates(), part) }
         let new = try encode(value)
-        return dependsOnStored(new) ? try form(of: new, over: try candidates(), part: part) : new
+        return dependsOnStored(new) ? form(of: new, over: try candidates(), part: part) : new
     }
 
     /// Returns the stored form of `value` alone, which is not a member; `nil` for `nil`.
@@ -45,13 +41,13 @@ extension PreferenceDeclaration {
     /// Records that rules and codings of the preference run; throws if one of them has led to this.
     @inline(never)
     private func beginConversion() throws(PreferenceError) {
-        if !c_thread_begin_conversion(Unmanaged.passUnretained(node).toOpaque()) { throw misuse }
+        if !preferences_begin_conversion(Unmanaged.passUnretained(node).toOpaque()) { throw misuse }
     }
 
     /// Records the end of that; throws if one of them has used the preference.
     @inline(never)
     private func endConversion() throws(PreferenceError) {
-        if c_thread_end_conversion() { throw misuse }
+        if preferences_end_conversion() { throw misuse }
     }
 
     private var misuse: PreferenceError {
@@ -199,90 +195,98 @@ extension PreferenceDeclaration {
         return isSecret && member == nil ? error.redacted(as: Value.self) : error
     }
 
-    /// Returns the value of the first candidate that can be read, or nil if that is unset or none can be read; that candidate; the
-    /// problems of the candidates before it; and its parts that can't be read.
+    /// Returns the value of the first candidate that can be read, or nil if that is unset or none can be read.
     ///
-    /// - Parameter isReporting: Whether the use of a deprecated preference and of a former name is reported.
-    @inline(__always)
-    func read(
-        _ candidates: StoredCandidates,
-        isReporting: Bool = true
-    ) -> (value: Value?, used: StoredCandidate?, problems: [UnreadableValue], parts: [UnreadableValue]) {
-        var problems: [(candidate: StoredCandidate, error: PreferenceError)] = []
+    /// - Parameters:
+    ///   - outcome: Receives that candidate, and what can't be read.
+    ///   - isReporting: Whether the use of a deprecated preference and of a former name is reported.
+    // Not in a tuple: generic code looks up the type of one at each call, which took 700 instructions.
+    func read(_ candidates: [Candidate], _ outcome: inout ReadOutcome, isReporting: Bool = true) -> Value? {
         var parts: [EvolvingProblem] = []
         var value: Value?
-        // The closure doesn't return the value: the type of a generic result would be looked up at each call.
-        let used = candidates.first { candidate in
-            if candidate.value.isUnset { return true }
-            do throws(PreferenceError) { value = try decode(candidate, &parts) } catch {
-                problems.append((candidate, error))
+        for (index, candidate) in candidates.enumerated() {
+            if !candidate.value.isUnset {
+                do throws(PreferenceError) { value = try decode(candidate, &parts) } catch {
+                    outcome.problems.append(unreadable(candidate, because: error))
+                }
+                if value == nil { continue }
             }
-            return value != nil
+            outcome.index = index
+            break
         }
-        if isReporting, let options, options.reportsUse, !candidates.isEmpty { reportOldUse(of: used, options) }
-        if problems.isEmpty, parts.isEmpty { return (value, used, [], []) }
-        let isSecret = isSecret
-        let outcome = used == nil ? "the default is used" : "the next layer's value is used"
-        return (
-            value,
-            used,
-            problems.map { UnreadableValue($0, because: $1, outcome, isSecret: isSecret) },
-            used.map { used in parts.map { unreadable($0, of: used, isSecret: isSecret) } } ?? []
-        )
+        if isReporting, let options, options.reportsUse, !candidates.isEmpty {
+            reportOldUse(of: outcome.used(in: candidates), options)
+        }
+        if !parts.isEmpty, let used = outcome.used(in: candidates) {
+            outcome.parts = parts.map { unreadable($0, of: used) }
+        }
+        if outcome.index == nil, !outcome.problems.isEmpty {
+            for index in outcome.problems.indices { outcome.problems[index].outcome = "the default is used" }
+        }
+        return value
     }
 
-    private func unreadable(_ part: EvolvingProblem, of candidate: StoredCandidate, isSecret: Bool) -> UnreadableValue {
+    @inline(never)
+    private func unreadable(_ candidate: Candidate, because error: PreferenceError) -> UnreadableValue {
+        UnreadableValue(candidate, of: node, because: error, "the next layer's value is used", isSecret: isSecret)
+    }
+
+    private func unreadable(_ part: EvolvingProblem, of candidate: Candidate) -> UnreadableValue {
+        let isSecret = isSecret
         let error = part.error.of(name)
         let shown = isSecret ? error.redacted(as: Value.self) : error
-        return UnreadableValue(candidate, because: shown, part.outcome, isSecret: isSecret)
+        return UnreadableValue(candidate, of: node, because: shown, part.outcome, isSecret: isSecret)
     }
 
     /// Returns the value of the first candidate that can be read, or `nil` without candidates; throws if none can be read.
     ///
     /// For callers that must not use the default in place of an unreadable value.
-    package func readStrictly(_ candidates: StoredCandidates) throws(PreferenceError) -> Value? {
-        let (value, used, problems, _) = read(candidates)
-        if used == nil, let problem = problems.first { throw problem.reason }
+    package func readStrictly(_ candidates: [Candidate]) throws(PreferenceError) -> Value? {
+        var outcome = ReadOutcome()
+        let value = read(candidates, &outcome)
+        if let failure = outcome.failure { throw failure }
         return value
     }
 
-    /// Returns the value of the first candidate that isn't absent, decoded without applying the rules, and what can't be decoded; the
-    /// value is nil if that candidate is unset or can't be decoded, or doesn't store the member that is declared.
-    func readOwn(_ candidates: StoredCandidates) -> (Value?, [UnreadableValue]) {
-        var problems: [UnreadableValue] = []
-        let isSecret = isSecret
-        var value: Value?
-        _ = candidates.first { candidate in
-            if candidate.value.isUnset { return true }
+    /// Returns the value of the first of the store's own candidates that isn't absent, without applying the rules; nil if that is unset or
+    /// can't be decoded, or doesn't store the member that is declared.
+    func readOwn(_ candidates: [Candidate], _ outcome: inout ReadOutcome) -> Value? {
+        for candidate in candidates {
+            if candidate.value.isUnset { return nil }
             var parts: [EvolvingProblem] = []
-            do throws(PreferenceError) { value = try decodeUnchecked(candidate.value, &parts) } catch {
-                problems.append(UnreadableValue(candidate, because: error, "it isn't migrated", isSecret: isSecret))
-                return true
+            do throws(PreferenceError) {
+                guard let value = try decodeUnchecked(candidate.value, &parts) else { continue }
+                outcome.parts = parts.map { unreadable($0, of: candidate) }
+                return member?.isStored(value, candidate.value, nil) ?? true ? value : nil
+            } catch {
+                outcome.problems = [
+                    UnreadableValue(candidate, of: node, because: error, "it isn't migrated", isSecret: isSecret)
+                ]
+                return nil
             }
-            problems += parts.map { unreadable($0, of: candidate, isSecret: isSecret) }
-            guard let decoded = value else { return false }
-            if let member, !member.isStored(decoded, candidate.value, nil) { value = nil }
-            return true
         }
-        return (value, problems)
+        return nil
     }
 
     /// Returns whether a candidate can be decoded to a value.
-    func canRead(_ candidate: StoredCandidate) -> Bool {
+    func canRead(_ candidate: Candidate) -> Bool {
         var parts: [EvolvingProblem] = []
         if candidate.value.isUnset { return true }
         do throws(PreferenceError) { return try decode(candidate, &parts) != nil } catch { return false }
     }
 
+    /// Whether a candidate is a text that a person wrote for the declared type.
+    func isText(_ candidate: Candidate) -> Bool { store.core.layers[candidate.layer].isText }
+
     @inline(__always)
     private func decode(
-        _ candidate: StoredCandidate,
+        _ candidate: Candidate,
         _ problems: inout [EvolvingProblem]
     ) throws(PreferenceError) -> Value? {
-        guard candidate.isText, case .string(let text) = candidate.value else {
+        guard isText(candidate), case .string(let text) = candidate.value else {
             return try decode(candidate.value, &problems)
         }
-        return try decode(text: text, isWord: candidate.isWord)
+        return try decode(text: text, isWord: store.core.layers[candidate.layer].isWord(node.name(of: candidate)))
     }
 
     /// Returns the value of a text; `true`, for a Boolean, of another word behind its option.
@@ -312,16 +316,3 @@ extension PreferenceDeclaration {
         throw error
     }
 }
-
-#if canImport(Darwin) || STANDINS
-extension PreferenceDeclaration {
-    /// Returns the form in which `UserDefaults.set(_:forKey:)` and `AppStorage` store the value, if it is a URL in a store that
-    /// writes to user defaults, the only reentrant backend; `nil` for other values.
-    private func userDefaultsForm(of value: Value) throws -> PropertyListValue? {
-        guard Value.self == URL.self || Value.self == URL?.self, coding.identifier == "native",
-            let url = value as? URL, store.resolved.core.layers.writable?.reentrant != nil
-        else { return nil }
-        return try url.userDefaultsForm()
-    }
-}
-#endif

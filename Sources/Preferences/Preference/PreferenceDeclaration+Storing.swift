@@ -1,5 +1,3 @@
-internal import DurableFile
-
 /// A set of one member of a value.
 struct MemberSet {
     /// The form of the member's new value; nil if it is `nil`, or can't be encoded alone.
@@ -101,27 +99,36 @@ extension PreferenceDeclaration {
     ///   - new: The form of the value that is set, or nil for `nil`.
     ///   - candidates: The stored values, from the writable layer on.
     ///   - part: The member that is set, if only one is.
-    func form(of new: PropertyListValue?, over candidates: StoredCandidates, part: MemberSet? = nil)
-        throws(PreferenceError) -> PropertyListValue?
-    {
+    func form(
+        of new: PropertyListValue?,
+        over candidates: [Candidate],
+        part: MemberSet? = nil
+    ) -> PropertyListValue? {
         guard let new else {
-            if let first = candidates.first, first.layer == nil, first.value.isUnset { return .unset }
-            let isHiding = candidates.first { $0.layer != nil } != nil || store.core.newest.layers.hasUnreadWeakerLayers
+            if let first = candidates.first, isOwn(first), first.value.isUnset { return .unset }
+            // A layer that could not be read may have any value.
+            let core = store.core
+            let isHiding =
+                candidates.contains { !isOwn($0) }
+                || core.layers.dropFirst(core.base + 1).contains { $0.source.openingError != nil }
             return isHiding ? .unset : nil
         }
-        guard dependsOnStored(new), !candidates.isEmpty else { return new }
+        guard dependsOnStored(new) else { return new }
+        // Usually the value of the last set is still stored, and then nothing needs to be merged.
         let understood = slot.understood.withLock { exchange(&$0, with: new) }
-        return merged(new, over: candidates, part: part, understood)
+        guard let first = candidates.first, !isOwn(first) || first.value != understood else { return new }
+        return merged(new, over: candidates, part: part)
     }
+
+    /// Whether a candidate is of the layer that sets change.
+    func isOwn(_ candidate: Candidate) -> Bool { candidate.layer == store.core.base }
 
     @inline(never)
     private func merged(
         _ new: PropertyListValue,
-        over candidates: StoredCandidates,
-        part: MemberSet?,
-        _ understood: PropertyListValue?
+        over candidates: [Candidate],
+        part: MemberSet?
     ) -> PropertyListValue {
-        if candidates.first?.layer == nil, let understood, candidates.first?.value == understood { return new }
         guard let (value, stored, reader) = understandable(candidates) else { return new }
         do {
             guard let base = try encodeUnchecked(value, isStored: true) else { return new }
@@ -132,38 +139,17 @@ extension PreferenceDeclaration {
     }
 
     /// Returns what the program understands of the candidates: the value, its stored form, and what could not be decoded of it.
-    private func understandable(_ candidates: StoredCandidates) -> (Value, PropertyListValue, EvolvingReader?)? {
-        let isOwn = candidates.first?.layer == nil
-        var understandable: (Value, PropertyListValue, EvolvingReader?)?
-        _ = candidates.first { candidate in
+    func understandable(_ candidates: [Candidate]) -> (Value, PropertyListValue, EvolvingReader?)? {
+        let hasOwn = candidates.first.map(isOwn) ?? true
+        for candidate in candidates {
             // Nothing is known behind a nil that was set; nor is a weaker layer's value shown behind an own one.
-            if candidate.value.isUnset || isOwn && candidate.layer != nil { return true }
+            if candidate.value.isUnset || hasOwn && !isOwn(candidate) { return nil }
             // Of the own values, the rules don't matter: the program understands a value that they forbid.
-            understandable = understand(candidate, ignoringRules: isOwn)
-            return understandable != nil
+            if let understood = understand(candidate.value, isText: isText(candidate), ignoringRules: hasOwn) {
+                return understood
+            }
         }
-        return understandable
-    }
-
-    /// Returns the form of what the program understands of the candidates, or of the default, and the stored value.
-    func understood(in candidates: StoredCandidates) -> (PropertyListValue?, PropertyListValue?) {
-        let understandable = candidates.isEmpty ? nil : understandable(candidates)
-        do {
-            return (try encodeUnchecked(understandable?.0 ?? makeDefault(), isStored: true), understandable?.1)
-        } catch {
-            return (nil, understandable?.1)
-        }
-    }
-
-    /// Returns a value merged into a stored one of which the program understands something else than `base`; the value itself if it
-    /// understands nothing of it.
-    func merged(_ new: PropertyListValue, _ base: PropertyListValue, into stored: PropertyListValue)
-        -> PropertyListValue
-    {
-        guard !new.isUnset, !stored.isUnset, dependsOnStored(new),
-            let (_, _, reader) = understand(StoredCandidate(value: stored), ignoringRules: true)
-        else { return new }
-        return merged(new, base, into: stored, reader, isBaseOther: true)
+        return nil
     }
 
     /// Returns a value merged into the stored one.
@@ -212,18 +198,18 @@ extension PreferenceDeclaration {
     }
 
     /// Returns the value of a candidate, its stored form, and what could not be decoded; nil if it can't be used.
-    private func understand(_ candidate: StoredCandidate, ignoringRules: Bool) -> (
+    func understand(_ candidate: PropertyListValue, isText: Bool, ignoringRules: Bool) -> (
         Value, PropertyListValue, EvolvingReader?
     )? {
-        var stored = candidate.value
+        var stored = candidate
         // A coding of JSON reads the text itself.
-        if candidate.isText, case .string(let text) = stored, let compound = JSONLine.compound(in: text),
+        if isText, case .string(let text) = stored, let compound = JSONLine.compound(in: text),
             !coding.form.isJSON
         {
             stored = compound
         }
         do {
-            let (value, reader) = try decodedWithReader(stored, fillsOnly: candidate.isText)
+            let (value, reader) = try decodedWithReader(stored, fillsOnly: isText)
             guard let value, ignoringRules || options?.reasonToReject(value) == nil else { return nil }
             return (value, stored, reader)
         } catch {
@@ -257,186 +243,6 @@ extension PreferenceDeclaration {
                 || CodedForm.native.part(of: set).map { $0 == CodedForm.native.part(of: value) } ?? false
         } catch {
             return false
-        }
-    }
-
-    /// Stores a value, given in its own form, over what is stored now.
-    func store(_ new: PropertyListValue?) throws(PreferenceError) {
-        let core = store.core
-        // Usually the value of the last set is still stored, and then nothing needs to be merged.
-        if let new, let understood = slot.understood.withLock({ $0 }), core.isWritableOpen {
-            slot.understood.withLock { $0 = new }
-            let reads = TransactionReads(of: name, mergedInto: understood)
-            if try core.commit(.one(name, new), ifStillHolds: reads, node: node) { return }
-        }
-        let call = core.beginCall()
-        var retry = Retry()
-        while true {
-            let candidates = try core.base(for: name, call)
-            let reads = TransactionReads(of: name, formerly: core.formerNames(of: name), as: candidates).ofMerge()
-            let changes = core.changes(of: name, to: try form(of: new, over: candidates))
-            if try core.commit(changes, ifStillHolds: reads, node: node, call) { return }
-            Retry.block(try retry.next(name: name, until: core.deadline(of: call)))
-        }
-    }
-
-    /// Stores a value, as `store` does; the task is suspended while a backend with a timeout is called.
-    nonisolated(nonsending) func storeSuspending(_ new: PropertyListValue?, _ call: StoreCall)
-        async throws(PreferenceError)
-    {
-        let core = store.core
-        var retry = Retry()
-        while true {
-            let candidates = try await core.base(for: name, suspending: call)
-            let reads = TransactionReads(of: name, formerly: core.formerNames(of: name), as: candidates).ofMerge()
-            let changes = core.changes(of: name, to: try form(of: new, over: candidates))
-            if try await core.commit(changes, ifStillHolds: reads, suspending: call) { return }
-            await Retry.suspend(
-                try retry.next(name: name, until: core.deadline(of: call), after: Retry.patience)
-            )
-        }
-    }
-}
-
-// MARK: Keeping what can't be stored
-
-extension PreferenceDeclaration {
-    /// Handles a value that could not be set: keeps and shows it if the store can't be opened, else reports the error.
-    ///
-    /// It is merged into what is stored, with what is shown now as the base, once the store can be opened.
-    @inline(never)
-    func keep(_ value: Value, because error: PreferenceError) {
-        let core = store.core
-        do throws(PreferenceError) {
-            guard error.isOfOpening else { throw error }
-            var retry = Retry()
-            while true {
-                let candidates = core.shownBase(for: name)
-                let merge = try merge(over: candidates)
-                let changes = core.changes(of: name, to: try encode(value, over: candidates))
-                let reads = TransactionReads(of: name, formerly: core.formerNames(of: name), as: candidates)
-                if try core.keep(changes, of: name, merge: merge, ifStillHolds: reads, because: error) { return }
-                if core.layers.writable?.isOpen ?? true { return try Preference(self).write(value) }
-                Retry.block(try retry.next(name: name, until: nil))
-            }
-        } catch {
-            core.report(error.named(name))
-        }
-    }
-
-    /// Returns what merges a kept form into a stored one, with the value that the candidates give as the base.
-    func merge(over candidates: StoredCandidates) throws(PreferenceError) -> Outbox.Merge {
-        if let member { return try member.merge(candidates) }
-        // With what a weaker layer's value has besides: that isn't set by this program.
-        let shown = try encodeUnchecked(read(candidates, isReporting: false).value ?? makeDefault(), isStored: true)
-        let base = try shown.flatMap { shown throws(PreferenceError) in try form(of: shown, over: candidates) }
-        // In a store of its own, because the source keeps this closure.
-        let declaration = bound(to: .inMemory())
-        return { new, stored in
-            guard declaration.dependsOnStored(new), let base = base ?? declaration.emptied(new) else { return new }
-            return declaration.merged(new, base, into: stored)
-        }
-    }
-}
-
-extension PreferenceDeclaration {
-    /// Returns a form of the same kind without members or elements, which stands for no value; nil for other kinds.
-    private func emptied(_ new: PropertyListValue) -> PropertyListValue? {
-        let empty: PropertyListValue
-        switch coding.form.tree(of: new) {
-        case .array: empty = .array([])
-        case .dictionary: empty = .dictionary([:])
-        default: return nil
-        }
-        do { return try coding.form.form(of: empty, like: new) } catch { return nil }
-    }
-}
-
-// MARK: Changing in one step
-
-extension PreferenceDeclaration {
-    /// Stores what `body` returns for the stored values of the name; runs it again if they changed during the run.
-    func updateStored<Result>(
-        _ body: (StoredCandidates) throws -> (PropertyListValue?, Result)
-    ) throws -> Result {
-        let core = store.core
-        noteStrongerValue(in: core)
-        let call = core.beginCall()
-        var retry = Retry()
-        while true {
-            let candidates = try core.base(for: name, call)
-            let (changed, result) = try run(body, candidates)
-            let reads = TransactionReads(of: name, formerly: core.formerNames(of: name), as: candidates)
-            if try core.commit(core.changes(of: name, to: changed), ifStillHolds: reads, call) { return result }
-            let pause = try retry.next(name: name, until: core.deadline(of: call))
-            if retry.isStarving, let call, let result = try updateAlone(call, body) { return result }
-            Retry.block(pause)
-        }
-    }
-
-    private func run<Result>(
-        _ body: (StoredCandidates) throws -> (PropertyListValue?, Result),
-        _ candidates: StoredCandidates,
-        isAlone: Bool = false
-    ) throws -> (PropertyListValue?, Result) {
-        let (core, names) = (store.core, store.core.formerNames(of: name))
-        return try RunningBody.run(.update, of: name, and: names, in: core, isAlone: isAlone) { _ in
-            try body(candidates)
-        }
-    }
-
-    /// Updates the stored value with the lock of the file, so that nothing changes it in between; returns nil if that isn't possible now.
-    private func updateAlone<Result>(
-        _ call: StoreCall,
-        _ body: (StoredCandidates) throws -> (PropertyListValue?, Result)
-    ) throws -> Result? {
-        let core = store.core
-        var result: Result?
-        let isStored = try core.commitAlone(call) {
-            let candidates = core.shownBase(for: name)
-            let (changed, made) = try run(body, candidates, isAlone: true)
-            result = made
-            let reads = TransactionReads(of: name, formerly: core.formerNames(of: name), as: candidates)
-            return (core.changes(of: name, to: changed), reads)
-        }
-        return isStored ? result : nil
-    }
-
-    /// Updates the stored value, as `updateStored` does; the task is suspended while a backend with a timeout is called.
-    nonisolated(nonsending) func updateSuspending<Result>(
-        _ body: (StoredCandidates) throws -> (PropertyListValue?, Result)
-    ) async throws -> Result {
-        let core = store.core
-        guard let call = core.beginSuspendingCall() else { return try updateStored(body) }
-        noteStrongerValue(in: core)
-        var retry = Retry()
-        while true {
-            let candidates = try await core.base(for: name, suspending: call)
-            let (changed, result) = try run(body, candidates)
-            let reads = TransactionReads(of: name, formerly: core.formerNames(of: name), as: candidates)
-            let changes = core.changes(of: name, to: changed)
-            if try await core.commit(changes, ifStillHolds: reads, suspending: call) { return result }
-            let pause = try retry.next(name: name, until: core.deadline(of: call), after: Retry.patience)
-            if retry.isStarving, let result = try updateAlone(call.blocking(.none), body) { return result }
-            await Retry.suspend(pause)
-        }
-    }
-
-    /// Stores the newest whole value with `value` as its member.
-    func replace(with value: Value) throws(PreferenceError) {
-        do {
-            try updateStored { candidates in (try encode(value, over: candidates), ()) }
-        } catch {
-            throw PreferenceError(.unencodable, from: error)
-        }
-    }
-
-    /// Replaces the member, as `replace` does; the task is suspended while a backend with a timeout is called.
-    nonisolated(nonsending) func replaceSuspending(with value: Value) async throws(PreferenceError) {
-        do {
-            try await updateSuspending { candidates in (try encode(value, over: candidates), ()) }
-        } catch {
-            throw PreferenceError(.unencodable, from: error)
         }
     }
 }

@@ -1,4 +1,3 @@
-internal import DurableFile
 public import Synchronization
 
 /// A preference's declaration and the slot of its decoded value; all copies of the preference share it.
@@ -8,8 +7,8 @@ package final class PreferenceDeclaration<Value: Sendable>: Sendable {
     @usableFromInline package let signal: PreferenceSignal
     @usableFromInline let makeDefault: @Sendable () -> Value
     package let store: PreferenceStore
-    /// The store's node for the name, which it keeps while a declaration of the name exists.
-    let node: PreferenceNode
+    /// The store's node for the name.
+    package let node: Node
     let name: String
     let coding: PreferenceCoding<Value>
     /// The options of the declaration; `nil` if it has none. The rules are those of the whole value.
@@ -18,9 +17,6 @@ package final class PreferenceDeclaration<Value: Sendable>: Sendable {
     let isRequired: Bool
     /// The member of the stored value that is declared, or `nil` for the whole value.
     let member: ValueMember<Value>?
-
-    /// Whether the declaration counts as a user of its cell.
-    private let isUser: Bool
 
     /// Creates a declaration, without reading the store.
     init(
@@ -37,41 +33,24 @@ package final class PreferenceDeclaration<Value: Sendable>: Sendable {
         self.coding = coding
         self.options = options
         self.member = member
-        isUser = true
         isRequired = (options?.isRequired ?? false) && Self.isAbsent(makeDefault(), coding)
-        let key = SlotKey(
+        let key = CellKey(
             type: ObjectIdentifier(Value.self),
             coding: coding.identifier,
             rules: member == nil ? options?.slotIdentity : member?.rules,
             member: member?.keyPath
         )
-        (slot, node) = store.core.declare(name, key) { PreferenceCell.create(for: Value.self) }
+        let formerNames = options?.formerNames ?? []
+        (node, slot) = store.core.declare(name, formerly: formerNames, key) { PreferenceCell.create(for: Value.self) }
         signal = node.signal
         if let options { note(options) }
-        if let checks = store.core.checks { noteCheck(in: checks) }
+        if let keeper = store.core.rules, member == nil { note(for: keeper) }
     }
 
-    /// Records how the store checks values before they are stored, and merges them with others.
     @inline(never)
-    private func noteCheck(in checks: DeclaredChecks) {
-        guard member == nil else { return }
-        // In a store of its own, because this one keeps the closures.
-        let declaration = bound(to: PreferenceStore(Layer(source: Source([:])), isSecret: isSecret))
-        checks.note(name, in: store.core) { formerNames in
-            DeclaredChecks.Preference(coding.form, formerNames: formerNames) { (stored) throws(PreferenceError) in
-                var parts: [EvolvingProblem] = []
-                if stored.isUnset {
-                    if declaration.isRequired { throw declaration.missing }
-                    return
-                }
-                if let value = try declaration.decodeUnchecked(stored, &parts) { _ = try declaration.encode(value) }
-            } understand: { candidates in
-                declaration.understood(in: candidates)
-            } merge: { new, base, stored in
-                declaration.merged(new, base, into: stored)
-            }
-        }
-    }
+    private func note(for keeper: RuleKeeper) { keeper.note(name, bound(to: keeper.store)) }
+
+    deinit { store.core.leave(slot) }
 
     /// Returns whether a value is `nil`, however that is stored, or one of another type that is stored as nothing.
     static func isAbsent(_ value: Value, _ coding: PreferenceCoding<Value>) -> Bool {
@@ -79,65 +58,20 @@ package final class PreferenceDeclaration<Value: Sendable>: Sendable {
         do { return try coding.encode(value) == nil } catch { return false }
     }
 
-    /// Records what the options mean for the store, and reports those that contradict each other.
+    /// Records what the options mean for the store, and those that contradict each other.
     @inline(never)
     private func note(_ options: DeclaredOptions) {
         if options.isSecret { store.core.noteSecret(name) }
-        if !options.formerNames.isEmpty { store.core.noteFormerNames(options.formerNames, of: name) }
         guard member == nil else { return }
-        if options.hasEmptyFormerName {
-            store.core.noteMisuse(
-                PreferenceError(
-                    .misuse,
-                    name: name,
-                    "an empty former name is ignored; remove it from .formerly"
-                )
-            )
-        }
+        if options.hasEmptyFormerName { noteMisuse("an empty former name is ignored; remove it from .formerly") }
         for option in options.repeated {
-            store.core.noteMisuse(
-                PreferenceError(
-                    .misuse,
-                    name: name,
-                    "the option .\(option) is given twice; the last one is used. Remove the other"
-                )
-            )
+            noteMisuse("the option .\(option) is given twice; the last one is used. Remove the other")
         }
         guard options.isRequired, !isRequired else { return }
-        store.core.noteMisuse(
-            PreferenceError(
-                .misuse,
-                name: name,
-                "a required preference has no default, so .required is ignored; remove it or the default"
-            )
-        )
+        noteMisuse("a required preference has no default, so .required is ignored; remove it or the default")
     }
 
-    /// Creates a copy that compares changes for as long as the original exists.
-    private init(readingLike original: PreferenceDeclaration) {
-        (slot, signal, makeDefault) = (original.slot, original.signal, original.makeDefault)
-        (store, node, name, coding) = (original.store, original.node, original.name, original.coding)
-        (options, isRequired, member) = (original.options, original.isRequired, original.member)
-        isUser = false
-    }
-
-    deinit {
-        guard isUser else { return }
-        slot.dropReading(of: ObjectIdentifier(self), signal)
-        slot.leave(as: Value.self)
-    }
-
-    /// Has changes compared with what is read, so that Observation is notified of those that alter it.
-    @inline(never)
-    private func keepReading() {
-        // Not this declaration, which the cell would keep for ever.
-        let copy = Preference(PreferenceDeclaration(readingLike: self))
-        slot.keep(
-            CellReading(of: comparedForm, for: ObjectIdentifier(self)) {
-                copy.change(of: $0, isTracked: true) { _, _ in }
-            }
-        )
-    }
+    private func noteMisuse(_ message: String) { store.core.noteMisuse(PreferenceError(.misuse, name: name, message)) }
 
     /// Returns the same declaration in another store.
     func bound(to store: PreferenceStore) -> PreferenceDeclaration {
@@ -154,8 +88,16 @@ package final class PreferenceDeclaration<Value: Sendable>: Sendable {
     /// Whether the declaration itself makes the value a secret; see `isSecret`.
     var isDeclaredSecret: Bool { options?.isSecret ?? false }
 
-    /// The layer that the value comes from; doesn't register with Observation.
-    var source: PreferenceSource { store.source(of: name) { canRead($0) } }
+    /// Returns the layer that the value comes from.
+    func source(among candidates: [Candidate]) -> PreferenceSource {
+        guard let candidate = candidates.first(where: canRead) else { return .default }
+        if isOwn(candidate) {
+            let isManaged = store.core.isManagedByPlace(node.name(of: candidate))
+            return isManaged ? PreferenceSource(layer: "managed", isManaged: true) : .store
+        }
+        let layer = store.core.layers[candidate.layer]
+        return PreferenceSource(layer: layer.name, isManaged: layer.isManaged)
+    }
 
     /// Whether this declaration or its store says that the value is a secret.
     ///
@@ -195,64 +137,39 @@ package final class PreferenceDeclaration<Value: Sendable>: Sendable {
             declaration.signal.access()
             return declaration.load()
         }
-        if !slot.hasReading { keepReading() }
         while true {
-            let (candidates, ticket, isKept) = register(isOfValue: true)
-            let (value, used, problems, parts) = read(candidates)
-            let replaced = isKept ? keep(value, ticket: ticket) : nil
-            // Releases the replaced value here, without the lock: its `deinit` may be the program's code.
-            withExtendedLifetime(replaced) {}
-            if !parts.isEmpty { store.report(unreadable: parts, name: name) }
-            if !problems.isEmpty { store.report(unreadable: problems, name: name) }
-            if candidates.first === used || noteFirstUnused(but: used, since: ticket) { return value }
-        }
-    }
-
-    /// Reads the store strictly, as `readStrictly` does, and registers with Observation.
-    func loadStrictly() throws(PreferenceError) -> Value? {
-        while true {
-            let (candidates, ticket, _) = register()
-            let (value, used, problems, _) = read(candidates)
-            guard candidates.first === used || noteFirstUnused(but: used, since: ticket) else { continue }
-            if used == nil, let problem = problems.first { throw problem.reason }
+            let (candidates, ticket) = store.core.read(node, slot)
+            var outcome = ReadOutcome()
+            let value = read(candidates, &outcome)
+            let isFirst = outcome.isFirst(of: candidates)
+            // What a rule reads of its own preference isn't the value.
+            let isMisused = outcome.problems.contains(where: \.isMisuse)
+            guard isMisused || store.core.fill(slot, value, of: node, ticket: ticket, isFirst: isFirst) else {
+                continue
+            }
+            report(outcome)
             return value
         }
     }
 
-    /// Records that a read didn't use the strongest candidate but `used`, if any: from here on, a change in a layer below that one
-    /// notifies the readers. Returns false if there was an earlier change, so that the read has to be repeated.
-    @inline(never)
-    private func noteFirstUnused(but used: StoredCandidate?, since ticket: UInt64) -> Bool {
+    /// Returns the stored values of the preference, registered with Observation for each change of them.
+    package func registered() -> [Candidate] { store.core.read(node, slot, usesWeaker: true).candidates }
+
+    /// Returns the stored values of the preference that an update reads.
+    func own() -> [Candidate] {
         let core = store.core
-        let list = core.layers
-        return core.state.withLock { state in
-            state.noteFirstUnused(name, but: used, in: list)
-            return slot.isUnchanged(since: ticket)
-        }
+        return core.publishing.withLock { core.newest(node) }
     }
 
-    /// Records, before a set in the store of `core`, which value above the writable layer is used, so that one that can't be isn't said to
-    /// hide the set value.
-    @inline(__always)
-    func noteStrongerValue(in core: StoreCore) {
-        if core.mayHaveStrongerLayers { noteStrongerLayersValue(in: core) }
-    }
-
-    @inline(never)
-    private func noteStrongerLayersValue(in core: StoreCore) {
-        let list = core.layers
-        guard list.base > 0 else { return }
-        // Without opening anything: a set in a task must not wait here.
-        let candidates = core.state.withLock { list.candidates(for: name, formerly: $0.formerNames[name]) }
-        guard let first = candidates.first, list.layerAboveWritable(of: first) != nil else { return }
-        let used = candidates.first(where: canRead)
-        guard used !== first else { return }
-        core.state.withLock { $0.noteFirstUnused(name, but: used, in: list) }
+    /// Reports stored values, and parts of the used one, that can't be read, each once.
+    func report(_ outcome: ReadOutcome) {
+        for problem in outcome.parts { store.core.report(problem, of: node) }
+        for problem in outcome.problems { store.core.report(problem, of: node) }
     }
 
     /// Reports, once each, that a deprecated preference has a value, and that a person wrote the value under a former name.
     @inline(never)
-    func reportOldUse(of candidate: StoredCandidate?, _ options: DeclaredOptions) {
+    func reportOldUse(of candidate: Candidate?, _ options: DeclaredOptions) {
         // A transaction in isolation reads preferences of the store that it replaces.
         let core = store.resolved.core
         if let deprecation = options.deprecation {
@@ -260,35 +177,7 @@ package final class PreferenceDeclaration<Value: Sendable>: Sendable {
                 PreferenceError(.deprecated, name: name, "the preference is deprecated and has a value; \(deprecation)")
             )
         }
-        if let issue = candidate?.useOfFormerName(of: name) { core.reportOnce(issue) }
-    }
-
-    /// Registers with Observation, then returns the stored candidates, the ticket for caching the decoded value, and whether it may
-    /// be cached.
-    ///
-    /// - Parameter isOfValue: Whether only what `value` shows is read; otherwise the next change is signalled in any case.
-    package func register(isOfValue: Bool = false) -> (candidates: StoredCandidates, ticket: UInt64, isKept: Bool) {
-        while true {
-            let registered = signal.currentEpoch
-            signal.access()
-            let (candidates, ticket, isKept, epoch) = store.core.candidates(
-                for: name,
-                cell: slot,
-                signal: signal,
-                isOfValue: isOfValue
-            )
-            // A change in between has ended the registered epoch, and the end of the next one would not notify the tracking.
-            if epoch == registered { return (candidates, ticket, isKept) }
-        }
-    }
-
-    /// Caches a value unless a change came in between; returns the value that was cached before.
-    private func keep(_ value: Value?, ticket: UInt64) -> Value? {
-        var replaced: Value?
-        store.core.state.withLock { _ in
-            if slot.ticket == ticket, !store.keepsNothing { replaced = slot.fill(value) }
-        }
-        return replaced
+        if let candidate, let issue = node.useOfFormerName(candidate) { core.reportOnce(issue) }
     }
 }
 
@@ -306,7 +195,7 @@ final class ValueMember<Value: Sendable>: Sendable {
     /// argument is the part of the member that is set, if only one is.
     let encode: Encode
     typealias Encode =
-        @Sendable (Value, StoredCandidates, MemberSet?) throws(PreferenceError) -> PropertyListValue?
+        @Sendable (Value, [Candidate], MemberSet?) throws(PreferenceError) -> PropertyListValue?
     /// Returns the member in a stored form of the whole value.
     let decode: Decode
     typealias Decode = @Sendable (PropertyListValue, inout [EvolvingProblem], Bool) throws(PreferenceError) -> Value?
@@ -314,8 +203,6 @@ final class ValueMember<Value: Sendable>: Sendable {
     /// member that is asked for, if only one is.
     let isStored: IsStored
     typealias IsStored = @Sendable (Value?, PropertyListValue, MemberSet?) -> Bool
-    /// Returns what merges a kept form of the whole value into a stored one; see `PreferenceDeclaration.merge(over:)`.
-    let merge: @Sendable (StoredCandidates) throws(PreferenceError) -> Outbox.Merge
 
     init(
         keyPath: AnyKeyPath,
@@ -323,10 +210,8 @@ final class ValueMember<Value: Sendable>: Sendable {
         enclosingDeclarations: [ObjectIdentifier],
         decode: @escaping Decode,
         isStored: @escaping IsStored,
-        merge: @escaping @Sendable (StoredCandidates) throws(PreferenceError) -> Outbox.Merge,
         encode: @escaping Encode
     ) {
-        self.merge = merge
         self.decode = decode
         self.isStored = isStored
         self.keyPath = keyPath

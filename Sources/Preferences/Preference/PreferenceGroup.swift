@@ -1,5 +1,3 @@
-internal import DurableFile
-
 /// A type whose properties are preferences.
 ///
 /// A group is a struct, an actor, or a final class whose preferences are plain values. `init()` declares its preferences in the
@@ -19,13 +17,15 @@ extension PreferenceGroup {
     ///
     ///     let preview = GeneralPreferences(in: .inMemory())
     ///
-    /// Binds the preferences that are created while `init()` runs, including those of nested groups, but not lazy or computed
-    /// properties, nor those with an explicit `in:`. A static or global preference whose first use is in `init()` is bound by accident,
-    /// too; debug builds report that to the store's issue handler as `misuse`, and two properties that have one name.
+    /// Binds the preferences that are created while `init()` runs, including those of nested groups, but not lazy or computed properties,
+    /// nor those with an explicit `in:`. Over a store that stands for another, in memory or of a draft, these, and nested groups with a
+    /// store of their own, get a stand-in of it, the same in all groups over that store. A static or global preference whose first use is in
+    /// `init()` is bound by accident, too; debug builds report that to the store's issue handler as `misuse`, and two properties that have
+    /// one name.
     ///
     /// - Parameter store: The store of the group's preferences.
     public init(in store: PreferenceStore) {
-        let binding = GroupBinding(to: store)
+        let binding = GroupBinding(to: GroupBinding.store(for: store))
         self = GroupBinding.$current.withValue(binding) { Self() }
         assert(binding.reportAccidentallyBound(outside: self))
         assert(DeclaredPreferences.reportEqualNames(in: self))
@@ -54,12 +54,11 @@ extension PreferenceGroup {
             return isStored && !preference.isManaged
         }
         for member in set where member.isMember { member.reset() }
-        for preferences in Dictionary(grouping: set.filter { !$0.isMember }, by: { ObjectIdentifier($0.store) }).values
-        {
+        let whole = Dictionary(grouping: set.filter { !$0.isMember }) { ObjectIdentifier($0.store) }
+        for preferences in whole.values {
             let core = preferences[0].store.resolved.core
-            let names = preferences.flatMap { [$0.name] + core.formerNames(of: $0.name) }
-            let removals = names.map { ($0, PropertyListValue?.none) }
-            core.commitOrReport(.several(Dictionary(removals) { first, _ in first }))
+            let changes = preferences.flatMap { core.changes(of: core.node($0.name), to: nil) }
+            if let error = core.set(changes) { core.report(error) }
         }
     }
 }
@@ -82,6 +81,12 @@ final class GroupBinding: Sendable {
 
     /// The store of a declaration without an explicit one.
     static var store: PreferenceStore { current?.store ?? .standard }
+
+    /// The store of a member, or a nested group, that has one of its own: in a group over a store that stands for another, a stand-in of it.
+    static func store(for own: PreferenceStore) -> PreferenceStore {
+        guard let store = current?.store, store !== own, let standIns = store.resolved.standIns else { return own }
+        return standIns.standIn(for: own)
+    }
 
     /// Records a declaration that got the bound store, for `reportAccidentallyBound`.
     static func record(_ declaration: any AnyObject & Sendable, name: String) {

@@ -20,6 +20,13 @@ public struct PreferenceMigration: Sendable {
         runsOnNewStores = onNewStores
         self.body = body
     }
+
+    /// Runs the body over the own values of a transaction.
+    fileprivate func run(in transaction: inout PreferenceTransaction) throws {
+        var values = Values(transaction: transaction)
+        defer { transaction = values.transaction }
+        try body(&values)
+    }
 }
 
 extension PreferenceMigration {
@@ -39,13 +46,13 @@ extension PreferenceMigration {
         /// is stored under the name alone; it must meet the rules, and keeps the members that the type doesn't know. `nil` removes a value
         /// that could be decoded; a member is then the default's.
         public subscript<Value>(preference: Preference<Value>) -> Value? {
-            mutating get { transaction.ownValue(of: preference)?.value }
+            mutating get { transaction.ownValue(of: preference) }
             set { transaction.setOwnValue(of: preference, to: newValue) }
         }
 
         /// The preference's own value, as the other form has it, for an optional preference.
         public subscript<Wrapped>(preference: Preference<Wrapped?>) -> Wrapped? {
-            mutating get { transaction.ownValue(of: preference)?.value ?? nil }
+            mutating get { transaction.ownValue(of: preference) ?? nil }
             set { transaction.setOwnValue(of: preference, to: newValue.map { .some($0) }) }
         }
 
@@ -60,7 +67,7 @@ extension PreferenceMigration {
 
         /// The names that have a value, sorted.
         public var names: [String] {
-            mutating get { transaction.ownContents.keys.sortedByBytes }
+            mutating get { transaction.ownNames.sortedByBytes }
         }
 
         /// Changes the preference's own value, if it has one that can be decoded.
@@ -70,7 +77,7 @@ extension PreferenceMigration {
             _ preference: Preference<Value>,
             _ body: (inout Value) throws -> Void
         ) rethrows {
-            guard var value = transaction.ownValue(of: preference)?.value else { return }
+            guard var value = transaction.ownValue(of: preference) else { return }
             try body(&value)
             transaction.setOwnValue(of: preference, to: value)
         }
@@ -118,12 +125,15 @@ extension PreferenceStore {
         dryRun: Bool = false
     ) throws -> PreferenceStoreChange {
         let steps = try MigrationSteps(steps, upTo: version)
-        let (core, call) = (resolved.core, StoreCall())
-        if core.beginSuspendingCall() != nil { try core.load(in: call) }
-        guard !dryRun else { return try steps.rehearse(on: core) }
+        let core = resolved.core
+        var timeout = core.deadline
+        let deadline = timeout.start()
+        guard !dryRun else { return try steps.rehearse(on: core, until: deadline) }
         var changes = OwnChanges()
-        for step in steps.all { changes.append(try core.transact(in: call) { try steps.run(step, in: &$0) }) }
-        try core.layers.writable?.flush(call)
+        for step in steps.all {
+            changes.append(try core.transact(until: deadline) { try steps.run(step, in: &$0) })
+        }
+        try core.writable?.source.flush(until: deadline)
         return PreferenceStoreChange(changes, in: core)
     }
 
@@ -143,14 +153,25 @@ extension PreferenceStore {
         dryRun: Bool = false
     ) async throws -> PreferenceStoreChange {
         let steps = try MigrationSteps(steps, upTo: version)
-        let (core, call) = (resolved.core, StoreCall())
-        if core.beginSuspendingCall() != nil { try await core.load(in: call) }
-        guard !dryRun else { return try steps.rehearse(on: core) }
+        let core = resolved.core
+        let source = core.writable?.source
+        var timeout = core.deadline
+        let deadline = timeout.start()
+        guard !dryRun else {
+            guard let source else { return try steps.rehearse(on: core, until: deadline) }
+            return try await source.perform(until: deadline) { deadline in
+                if deadline.isNow, source.mayWait { throw PreferenceDeadline.WouldWait() }
+                return try steps.rehearse(on: core, until: deadline)
+            }
+        }
         var changes = OwnChanges()
         for step in steps.all {
-            changes.append(try await core.transactSuspending(in: call) { try steps.run(step, in: &$0) })
+            changes.append(try await core.transact(until: deadline) { try steps.run(step, in: &$0) })
         }
-        try await core.layers.writable?.flush(suspending: call)
+        try await source?.perform(until: deadline) { deadline in
+            if deadline.isNow, source?.mayWait ?? false { throw PreferenceDeadline.WouldWait() }
+            try source?.flush(until: deadline)
+        }
         return PreferenceStoreChange(changes, in: core)
     }
 }
@@ -192,7 +213,7 @@ private struct MigrationSteps {
             )
         }
         guard let current else {
-            if try isNew(&transaction) {
+            if isNew(&transaction) {
                 for step in all where step.runsOnNewStores { try step.run(in: &transaction) }
                 return transaction[PreferenceStore.versionName] = .integer(Int64(version))
             }
@@ -208,12 +229,25 @@ private struct MigrationSteps {
         transaction[PreferenceStore.versionName] = .integer(Int64(step.version))
     }
 
+    /// Returns whether the value of a name is a record of the library, of the store or of a scope.
+    private static func isRecord(_ name: String) -> Bool { PreferenceStore.recordNames.contains { name.hasSuffix($0) } }
+
+    /// Returns the changes that the steps would make, and stores nothing.
+    func rehearse(on core: StoreCore, until deadline: PreferenceDeadline) throws -> PreferenceStoreChange {
+        try core.writable?.source.open(until: deadline)
+        let (changes, _) = try core.rehearse { transaction in
+            for step in all { try runUnlessDone(step, in: &transaction) }
+            return transaction.ownChanges
+        }
+        return PreferenceStoreChange(changes, in: core)
+    }
+
     /// Returns whether the store has no values, as that of a new user.
-    private func isNew(_ transaction: inout PreferenceTransaction) throws -> Bool {
-        guard transaction.ownContents.keys.allSatisfy(Self.isRecord) else { return false }
-        guard transaction.isQueriedByName else { return true }
-        // Such a store lists only names that were asked for, so the steps show which ones an older version had.
-        var trial = transaction
+    private func isNew(_ transaction: inout PreferenceTransaction) -> Bool {
+        guard transaction.ownNames.allSatisfy(Self.isRecord) else { return false }
+        guard transaction.core.writable?.source.isKeyed ?? false else { return true }
+        // Such a place lists only names that it was asked for, so the steps show which ones an older version had.
+        var trial = transaction.trial
         for step in steps {
             // One that needs the values of an earlier step fails here, and its names show all the same.
             do { try step.run(in: &trial) } catch { continue }
@@ -221,25 +255,10 @@ private struct MigrationSteps {
         return trial.usedNames.allSatisfy { Self.isRecord($0) || transaction.ownValue(of: $0) == nil }
     }
 
-    /// Returns whether the value of a name is a record of the library, of the store or of a scope.
-    private static func isRecord(_ name: String) -> Bool { PreferenceStore.recordNames.contains { name.hasSuffix($0) } }
-
-    /// Returns the changes that the steps would make to an open store, and stores nothing.
-    func rehearse(on core: StoreCore) throws -> PreferenceStoreChange {
-        let (snapshot, unread) = try core.checkedSnapshot()
-        let transaction = try RunningBody.run(.transaction, in: core) { running in
-            var transaction = PreferenceTransaction(on: core, snapshot, unread: unread, in: running)
-            for step in all { try runUnlessDone(step, in: &transaction) }
-            return transaction
-        }
-        if let failure = transaction.failure { throw failure }
-        return PreferenceStoreChange(transaction.ownChanges, in: core)
-    }
-
     private static func version(in transaction: inout PreferenceTransaction) throws(PreferenceError) -> Int? {
         // Not that of another layer: an administrator's file says nothing about the user's data.
         guard let stored = transaction.ownValue(of: PreferenceStore.versionName) else { return nil }
-        let shown = transaction.isSecret(PreferenceStore.versionName) ? .redacted : stored.description
+        let shown = transaction.core.isSecret(PreferenceStore.versionName) ? .redacted : stored.description
         guard case .integer(let version) = stored, let version = Int(exactly: version), version >= 0 else {
             throw PreferenceError(
                 .unreadable,
@@ -252,12 +271,91 @@ private struct MigrationSteps {
     }
 }
 
-extension PreferenceMigration {
-    /// Runs the body over the own values of a transaction.
-    fileprivate func run(in transaction: inout PreferenceTransaction) throws {
-        var values = Values(transaction: transaction)
-        defer { transaction = values.transaction }
-        try body(&values)
+// The values that the store itself has, whatever the other layers have.
+
+/// The changes that one transaction or several make to a store's own values.
+private struct OwnChanges {
+    private(set) var old: [String: PropertyListValue?] = [:]
+    private(set) var new: [String: PropertyListValue?] = [:]
+
+    /// Adds the changes of the next transaction.
+    mutating func append(_ next: OwnChanges) {
+        old.merge(next.old) { first, _ in first }
+        new.merge(next.new) { _, last in last }
+    }
+}
+
+extension PreferenceTransaction {
+    /// The stored values of a preference, the first of which counts.
+    mutating func own(_ node: Node) -> [Candidate] { candidates(node).filter { $0.layer == core.base } }
+
+    /// Returns the stored value of a name.
+    package mutating func ownValue(of name: String) -> PropertyListValue? {
+        candidates(name).first { $0.layer == core.base }?.value
+    }
+
+    /// Returns the stored value of a preference, under its name or a former one.
+    package mutating func ownValue(ofPreference name: String) -> PropertyListValue? {
+        own(core.node(name)).first?.value
+    }
+
+    package mutating func isSet(_ name: String) -> Bool { ownValue(ofPreference: name) != nil }
+
+    /// Stores a value under a preference's name alone, or removes the value.
+    package mutating func store(_ value: PropertyListValue?, as name: String) { store(value, of: core.node(name)) }
+
+    /// Returns the preference's value without applying the rules; nil if there is none that can be decoded.
+    fileprivate mutating func ownValue<Value>(of preference: Preference<Value>) -> Value? {
+        do throws(PreferenceError) {
+            let declaration = try own(preference)
+            var outcome = ReadOutcome()
+            let value = declaration.readOwn(own(declaration.node), &outcome)
+            declaration.report(outcome)
+            return value
+        } catch {
+            fail(error)
+            return nil
+        }
+    }
+
+    /// Stores a value in place of the preference's own one; `nil` removes one that can be decoded.
+    fileprivate mutating func setOwnValue<Value>(of preference: Preference<Value>, to value: Value?) {
+        guard let value else {
+            // Swift sets `nil` again after `values[preference]?` has read it: what couldn't be decoded has to stay.
+            if ownValue(of: preference) != nil { reset(preference) }
+            return
+        }
+        do throws(PreferenceError) {
+            let declaration = try own(preference)
+            store(try declaration.encode(value, over: own(declaration.node)), of: declaration.node)
+        } catch {
+            fail(error)
+        }
+    }
+
+    /// The names of the stored values.
+    fileprivate var ownNames: [String] {
+        mutating get { Array(contents(from: core.base, to: core.base + 1).keys) }
+    }
+
+    /// The names that were read or written.
+    fileprivate var usedNames: Set<String> {
+        reads.reduce(into: Set(edits.keys)) { names, read in
+            switch read {
+            case .preference(let node, _): names.formUnion([node.name] + core.formerNames(of: node))
+            case .name(let name, _): names.insert(name)
+            case .all: break
+            }
+        }
+    }
+
+    fileprivate var ownChanges: OwnChanges {
+        let old = core.publishing.withLock {
+            edits.keys.map { name in
+                (name, core.candidates(name, from: core.base).first { $0.layer == core.base }?.value)
+            }
+        }
+        return OwnChanges(old: Dictionary(uniqueKeysWithValues: old), new: edits)
     }
 }
 
@@ -270,7 +368,7 @@ extension PreferenceStoreChange {
             old: changes.old.compactMapValues { $0 }.filter { names.contains($0.key) },
             new: changes.new.compactMapValues { $0 }.filter { names.contains($0.key) },
             origin: .local,
-            secretNames: core.secretNames(among: names)
+            secretNames: Set(names.filter(core.isSecret))
         )
     }
 }

@@ -1,9 +1,11 @@
 #if canImport(Combine) || OpenCombine
-internal import DurableFile
 #if canImport(Combine)
 public import Combine
+// The module has a class of this name.
+private typealias CombineSubscription = Combine.Subscription
 #else
 public import OpenCombine
+private typealias CombineSubscription = OpenCombine.Subscription
 #endif
 
 /// A publisher of a preference's current value and then of each change.
@@ -29,17 +31,21 @@ public struct PreferencePublisher<Value: Sendable>: Publisher, Sendable {
 }
 
 extension Preference {
+    /// A publisher of the current value and then of each change, when the new value can be read.
+    public var publisher: PreferencePublisher<Value> { publisher(at: .didSet) }
+
     /// Returns a publisher of the current value and then of each change: after the new value can be read, or just before.
     ///
     /// With `.willSet`, a change is published on the writing thread while `value` is still the old one, and a write that then
     /// fails was published as well. An external change is published when its value can already be read.
-    public func publisher(_ timing: PreferenceTiming = .didSet) -> PreferencePublisher<Value> {
+    public func publisher(at timing: PreferenceTiming) -> PreferencePublisher<Value> {
         PreferencePublisher(preference: self, timing: timing)
     }
 }
 
 /// The subscription to a `PreferencePublisher`; it keeps values until the subscriber demands them.
-final class PreferenceSubscription<Value: Sendable>: Subscription, @unchecked Sendable {  // `receive` runs singly
+// `receive` runs singly.
+private final class PreferenceSubscription<Value: Sendable>: CombineSubscription, @unchecked Sendable {
     /// A value that waits for demand, decoded when it is sent if it is the first one.
     private struct Pending {
         let value: @Sendable () -> Value
@@ -57,18 +63,13 @@ final class PreferenceSubscription<Value: Sendable>: Subscription, @unchecked Se
     private let timing: PreferenceTiming
     private let receive: (Value) -> Subscribers.Demand
     private let state = Lock(State())
-    /// The place among the participants of a `fork`; written once, in the initializer.
-    nonisolated(unsafe) private var forkPlace = 0
 
     init<Downstream: Subscriber>(of preference: Preference<Value>, timing: PreferenceTiming, downstream: Downstream)
     where Downstream.Input == Value, Downstream.Failure == Never {
         self.preference = preference
         self.timing = timing
         receive = { downstream.receive($0) }
-        forkPlace = ForkGate.add(self)
     }
-
-    deinit { ForkGate.remove(forkPlace) }
 
     /// Begins to observe; the current value is sent first.
     func begin() {
@@ -93,12 +94,12 @@ final class PreferenceSubscription<Value: Sendable>: Subscription, @unchecked Se
     }
 
     func cancel() {
-        let observation = state.withLock { state in
+        let (observation, pending) = state.withLock { state in
             state.isCancelled = true
-            state.pending.removeAll()
-            return exchange(&state.observation, with: nil)
+            return (exchange(&state.observation, with: nil), exchange(&state.pending, with: FirstInFirstOut()))
         }
         observation?.cancel()
+        withExtendedLifetime(pending) {}
     }
 
     private func enqueue(_ value: @escaping @Sendable () -> Value) {
@@ -132,22 +133,5 @@ final class PreferenceSubscription<Value: Sendable>: Subscription, @unchecked Se
 extension PreferenceSubscription: CustomReflectable {
     /// A mirror without children, which would have the values of secrets.
     var customMirror: Mirror { Mirror(self, children: []) }
-}
-
-extension PreferenceSubscription: ForkParticipant {
-    var forkRanks: [ForkRank] { [.leaves] }
-
-    func take(_ rank: ForkRank) -> Bool { state.take() }
-
-    func release(_ rank: ForkRank, inChild: Bool) -> WorkerQueue.Job? {
-        state.release(inChild: inChild)
-        return nil
-    }
-
-    func startInChild(isWhole: Bool) -> [WorkerQueue.Job] {
-        // Another thread of the parent might have been sending, unless the one that forks is in an observer.
-        if FeedbackDepth.current == 0 { state.withLock { $0.isSending = false } }
-        return []
-    }
 }
 #endif

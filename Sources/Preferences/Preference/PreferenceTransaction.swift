@@ -1,144 +1,103 @@
-/// A snapshot of the store and the changes to store together, as the body of a transaction reads and writes them.
+internal import CPreferences
+
+/// The stored values and the changes to make together, as the body of a transaction reads and writes them.
 ///
-/// Reads see the snapshot and the transaction's own writes. A subscript can't throw: the first error (an unreadable value,
+/// Reads see the stored values and the transaction's own writes. A subscript can't throw: the first error (an unreadable value,
 /// a value that breaks its rule or can't be encoded, a preference of another store) is thrown when the body returns, and then nothing
 /// is stored.
 public struct PreferenceTransaction {
-    private let core: StoreCore
-    /// The body that uses the transaction.
-    private let running: RunningBody
-    private var snapshot: StoreSnapshot
-    private(set) var changes: [String: PropertyListValue?] = [:]
-    /// The values that were read and must be unchanged when the changes are stored.
-    private(set) var reads = TransactionReads()
-    /// The first error.
-    private var firstFailure: PreferenceError?
-    /// The first error of a read whose value is locked.
-    private var lockedRead: PreferenceError?
+    let core: StoreCore
+    /// Whether what is read is noted, to be compared when the changes are stored.
+    private let isRecording: Bool
+    /// The names that keyed sources were asked for because an earlier run of the body has read them.
+    private let asked: Set<String>
+    /// Names that keyed sources must be asked for before the body can read them.
+    private(set) var unknown: [String] = []
+    /// The values by the store's names.
+    private(set) var edits: [String: PropertyListValue?] = [:]
+    private(set) var reads: [Read] = []
+    /// Report, when the changes are stored, that stronger layers hide them.
+    private(set) var hidingReports: [() -> Void] = []
+    /// The first error, because of which nothing is stored.
+    private(set) var failure: PreferenceError?
 
-    /// The error because of which nothing is stored, if there is one.
-    ///
-    /// A value that was locked fails a transaction that only reads. With changes the backend reads it again, and fails if it still is.
-    var failure: PreferenceError? { firstFailure ?? (changes.isEmpty ? lockedRead : nil) }
+    /// A value that the body of a task has read.
+    enum Read: @unchecked Sendable {  // the node is used under the publish lock
+        case preference(Node, [Candidate])
+        case name(String, [Candidate])
+        case all([String: PropertyListValue])
 
-    /// The reason why nothing can be read, if there is one.
-    private var unread: PreferenceError?
-
-    init(on core: StoreCore, _ snapshot: StoreSnapshot, unread: PreferenceError?, in running: RunningBody) {
-        self.core = core
-        self.running = running
-        self.snapshot = snapshot
-        self.unread = unread
+        func isUnchanged(in core: StoreCore) -> Bool {
+            switch self {
+            case .preference(let node, let found):
+                core.publishing.withLock { core.newest(node) } == found
+            case .name(let name, let found):
+                core.publishing.withLock { core.newest(name) } == found
+            case .all(let contents): core.newestContents(from: core.readBase) == contents
+            }
+        }
     }
+
+    init(on core: StoreCore, isRecording: Bool, asked: Set<String> = []) {
+        (self.core, self.isRecording, self.asked) = (core, isRecording, asked)
+    }
+
+    /// A transaction that notes what is read, for a body whose changes aren't made.
+    var trial: PreferenceTransaction { PreferenceTransaction(on: core, isRecording: true, asked: asked) }
+
+    /// The names of the writable source that the body has read; nil for all.
+    fileprivate var readNames: Set<String>? {
+        guard let layer = core.writable else { return [] }
+        var names: Set<String> = []
+        for read in reads {
+            switch read {
+            case .preference(let node, _): names.formUnion(core.names(of: node).map(layer.key))
+            case .name(let name, _): names.insert(layer.key(name))
+            case .all: return nil
+            }
+        }
+        return names
+    }
+
+    var changes: [StoredChange] { edits.map { StoredChange($0.key, $0.value) } }
 
     /// The preference's value, or its default if nothing is stored.
     public subscript<Value>(preference: Preference<Value>) -> Value {
         mutating get {
-            guard isOwn(preference) else { return preference.defaultValue }
-            do throws(PreferenceError) {
-                let candidates = candidates(of: preference)
-                return try preference.declaration.readStrictly(candidates) ?? preference.defaultValue
-            } catch {
+            do throws(PreferenceError) { return try read(preference) } catch {
                 fail(error)
                 return preference.defaultValue
             }
         }
-        set {
-            guard isOwn(preference) else { return }
-            do throws(PreferenceError) {
-                try store(
-                    preference.declaration.encode(newValue, over: candidates(of: preference)),
-                    as: preference.name
-                )
-                preference.declaration.noteStrongerValue(in: core)
-            } catch {
-                fail(error)
-            }
-        }
+        set { do throws(PreferenceError) { try write(newValue, to: preference) } catch { fail(error) } }
+    }
+
+    /// Returns the preference's value; throws if the stored one can't be used.
+    mutating func read<Value>(_ preference: Preference<Value>) throws(PreferenceError) -> Value {
+        let declaration = try own(preference)
+        let found = candidates(declaration.node)
+        if let failure { throw failure }
+        return try declaration.readStrictly(found) ?? declaration.makeDefault()
+    }
+
+    /// Stores a value with the transaction.
+    mutating func write<Value>(_ value: Value, to preference: Preference<Value>) throws(PreferenceError) {
+        let declaration = try own(preference)
+        store(try declaration.encode(value, over: candidates(declaration.node)), of: declaration.node)
+        if core.base > 0 { hidingReports.append { declaration.reportHidden() } }
+    }
+
+    mutating func apply(_ changes: [StoredChange]) {
+        for change in changes { edits.updateValue(change.value, forKey: change.name) }
     }
 
     /// The value stored under a name, or `nil` if nothing is stored. Setting `nil` removes the value.
     public subscript(name: String) -> PropertyListValue? {
-        mutating get {
-            note(name)
-            checkUnlocked([name])
-            return snapshot.candidates(for: name, after: changes).first?.value
-        }
+        mutating get { candidates(name).first?.value }
         set {
-            guard !name.isEmpty else {
-                fail(PreferenceError(.invalidName, "a preference needs a name that is not empty"))
-                return
-            }
-            changes.updateValue(newValue, forKey: name)
-        }
-    }
-
-    /// Returns the value that the store itself has under a name, whatever the other layers have.
-    package mutating func ownValue(of name: String) -> PropertyListValue? {
-        note(name)
-        checkUnlocked([name])
-        return changes[name] ?? snapshot.ownValue(of: name)
-    }
-
-    /// Returns the value that the store itself has under a preference's name, else under a former name of it.
-    package mutating func ownValue(ofPreference name: String) -> PropertyListValue? {
-        for name in [name] + core.formerNames(of: name) {
-            if let value = ownValue(of: name) { return value }
-        }
-        return nil
-    }
-
-    /// Returns whether the store itself has a value under a preference's name or a former name of it.
-    package mutating func isSet(_ name: String) -> Bool { ownValue(ofPreference: name) != nil }
-
-    /// The values that the store itself has, by name.
-    var ownContents: [String: PropertyListValue] {
-        mutating get {
-            noteReadOfAll()
-            var contents = snapshot.ownValues
-            for (name, value) in changes { contents[name] = value }
-            return contents
-        }
-    }
-
-    /// The values that the store itself has under the changed names, before and after the changes.
-    var ownChanges: OwnChanges {
-        OwnChanges(
-            old: Dictionary(uniqueKeysWithValues: changes.keys.map { ($0, snapshot.ownValue(of: $0)) }),
-            new: changes
-        )
-    }
-
-    /// Whether the store lists only names that it was asked for.
-    var isQueriedByName: Bool { core.newest.layers.writable?.isQueriedByName ?? false }
-
-    /// The names that were read or written.
-    var usedNames: Set<String> { reads.names.union(changes.keys) }
-
-    /// Returns the first value that the store itself has under the preference's name or a former one and that can be decoded, without
-    /// applying the rules, and the candidates among which it was found; `nil` if there is none, or a `nil` that was set before it.
-    mutating func ownValue<Value>(of preference: Preference<Value>) -> (value: Value, among: StoredCandidates)? {
-        guard isOwn(preference) else { return nil }
-        let own = candidates(of: preference).filter { $0.layer == nil }
-        let (value, problems) = preference.declaration.readOwn(own)
-        for problem in problems { core.report(problem, of: preference.name) }
-        return value.map { ($0, own) }
-    }
-
-    /// Stores a value in place of the preference's own one; `nil` removes one that can be decoded.
-    mutating func setOwnValue<Value>(of preference: Preference<Value>, to value: Value?) {
-        guard isOwn(preference) else { return }
-        guard let value else {
-            // Swift sets `nil` again after `values[preference]?` has read it: what couldn't be decoded has to stay.
-            if ownValue(of: preference) != nil { reset(preference) }
-            return
-        }
-        do throws(PreferenceError) {
-            let own = candidates(of: preference).filter { $0.layer == nil }
-            try store(preference.declaration.encode(value, over: own), as: preference.name)
-            preference.declaration.noteStrongerValue(in: core)
-        } catch {
-            fail(error)
+            guard !name.isEmpty else { return fail(PreferenceStore.emptyName) }
+            edits.updateValue(newValue, forKey: name)
+            if core.base > 0, newValue != nil { hidingReports.append { [core] in core.reportHidden(name) } }
         }
     }
 
@@ -146,8 +105,7 @@ public struct PreferenceTransaction {
     /// default.
     public mutating func reset<Value>(_ preference: Preference<Value>) {
         guard preference.declaration.member == nil else { return self[preference] = preference.defaultValue }
-        guard isOwn(preference) else { return }
-        store(nil, as: preference.name)
+        do throws(PreferenceError) { store(nil, of: try own(preference).node) } catch { fail(error) }
     }
 
     /// The names of all stored values, sorted.
@@ -157,85 +115,290 @@ public struct PreferenceTransaction {
 
     /// All stored values, by name.
     public var contents: [String: PropertyListValue] {
-        mutating get {
-            noteReadOfAll()
-            return snapshot.contents(after: changes)
-        }
+        mutating get { contents(from: core.readBase) }
     }
 
-    private mutating func noteReadOfAll() {
-        if let unread { fail(unread) }
-        do throws(PreferenceError) { try running.noteReadOfAll() } catch { fail(error) }
-        if lockedRead == nil { lockedRead = snapshot.failureOfOwnValues.map { PreferenceError(unread: $0) } }
-        reads.noteAll(snapshot)
+    /// Returns the values of some layers that would be listed if the transaction ended here.
+    mutating func contents(from base: Int, to end: Int = .max) -> [String: PropertyListValue] {
+        for key in core.locked.keys.sortedByBytes {
+            if let name = core.writable?.name(of: key) { checkUnlocked([name]) }
+        }
+        if isRecording { reads.append(.all(core.newestContents(from: core.readBase))) }
+        return core.newestContents(from: base, to: end, with: sourceChanges)
+    }
+
+    private var sourceChanges: StoreCore.SourceChanges? {
+        guard !edits.isEmpty, let layer = core.writable else { return nil }
+        guard !layer.prefix.isEmpty else { return (layer.source, edits) }
+        return (layer.source, Dictionary(uniqueKeysWithValues: edits.map { (layer.key($0.key), $0.value) }))
     }
 
     /// Returns the values of a preference that would be read if the transaction ended here.
-    private mutating func candidates<Value>(of preference: Preference<Value>) -> StoredCandidates {
-        let (name, names) = (preference.name, core.formerNames(of: preference.name))
-        note(name)
-        for name in names { note(name) }
-        checkUnlocked([name] + names)
-        return snapshot.candidates(for: name, formerly: names, after: changes)
-    }
-
-    /// Records that a name was read, unless the transaction itself stored its value before.
-    private mutating func note(_ name: String) {
-        if case .some(.some) = changes[name] { return }
-        if let unread { fail(unread) }
-        do throws(PreferenceError) { try running.noteRead(name) } catch { fail(error) }
-        // Read once, so that the body sees a single value for the name.
-        if !reads.isNoted(name), core.needsQuery(name) {
-            snapshot.merge(name, from: core.newest.read(CollectionOfOne(name)) { StoreSnapshot(of: $0) })
+    mutating func candidates(_ node: Node) -> [Candidate] {
+        let core = core
+        checkUnlocked(core.names(of: node))
+        let changes = sourceChanges
+        let (stored, found) = core.publishing.withLock {
+            noteUnknown([node.name] + node.formerNames)
+            let found = core.newest(node, with: changes)
+            return (isRecording ? core.newest(node) : [], found)
         }
-        reads.note(name, snapshot.candidates(for: name))
+        if isRecording { reads.append(.preference(node, stored)) }
+        return found
     }
 
-    /// Records it if the value that is read, that of the first of these names that has one, is locked: it isn't absent.
-    private mutating func checkUnlocked(_ names: [String]) {
-        guard lockedRead == nil else { return }
-        lockedRead = snapshot.failure(ofOwn: names, after: changes).map { PreferenceError(unread: $0) }
+    /// Returns the values of a name that would be read if the transaction ended here.
+    mutating func candidates(_ name: String) -> [Candidate] {
+        checkUnlocked([name])
+        let changes = sourceChanges
+        let (stored, found) = core.publishing.withLock {
+            noteUnknown([name])
+            let found = core.newest(name, with: changes)
+            return (isRecording ? core.newest(name) : [], found)
+        }
+        if isRecording { reads.append(.name(name, stored)) }
+        return found
+    }
+
+    /// Fails if the writable layer's value of the first of these names that has one is locked.
+    private mutating func checkUnlocked(_ names: @autoclosure () -> [String]) {
+        do throws(PreferenceError) { try core.checkUnlocked(names(), after: edits) } catch { fail(error) }
+    }
+
+    /// Notes the names that keyed sources weren't asked for.
+    private mutating func noteUnknown(_ names: @autoclosure () -> [String]) {
+        guard core.hasKeyed else { return }
+        unknown += names().filter { core.isUnknown($0) && !asked.contains($0) }
     }
 
     /// Stores a value under a preference's name alone, or removes the value.
-    package mutating func store(_ value: PropertyListValue?, as name: String) {
-        core.changes(of: name, to: value).forEach { changes.updateValue($1, forKey: $0) }
+    mutating func store(_ value: PropertyListValue?, of node: Node) {
+        apply(core.changes(of: node, to: value))
     }
 
-    private mutating func isOwn<Value>(_ preference: Preference<Value>) -> Bool {
-        guard preference.store.resolved.core !== core else { return true }
-        fail(
-            PreferenceError(
-                .wrongStore,
-                name: preference.name,
-                "the preference belongs to another store than the transaction; "
-                    + "use bound(to:) or a transaction of its store"
-            )
+    func own<Value>(_ preference: Preference<Value>) throws(PreferenceError) -> PreferenceDeclaration<Value> {
+        let declaration = preference.declaration.resolved
+        if declaration.store.core === core { return declaration }
+        throw PreferenceError(
+            .wrongStore,
+            name: preference.name,
+            "the preference belongs to another store than the transaction; use bound(to:) or a transaction of its store"
         )
-        return false
     }
 
-    /// Returns whether the value of a name is a secret.
-    func isSecret(_ name: String) -> Bool { core.isSecret(name) }
-
-    private mutating func fail(_ error: PreferenceError) {
-        if firstFailure == nil { firstFailure = error }
-    }
-}
-
-/// The changes that one transaction or several make to a store's own values.
-struct OwnChanges {
-    private(set) var old: [String: PropertyListValue?] = [:]
-    private(set) var new: [String: PropertyListValue?] = [:]
-
-    /// Adds the changes of the next transaction.
-    mutating func append(_ next: OwnChanges) {
-        old.merge(next.old) { first, _ in first }
-        new.merge(next.new) { _, last in last }
-    }
+    mutating func fail(_ error: PreferenceError) { failure = failure ?? error }
 }
 
 extension PreferenceTransaction: CustomReflectable {
     /// A mirror without children, which would have the values of secrets.
     public var customMirror: Mirror { Mirror(self, children: []) }
+}
+
+// MARK: Running a body
+
+extension StoreCore {
+    /// Changes several names as one; the body runs once, in the turn.
+    ///
+    /// - Parameter names: Those that the body reads.
+    func transact<Result>(
+        reading names: NamesInUse = .all,
+        until deadline: PreferenceDeadline? = nil,
+        _ body: (inout PreferenceTransaction) throws -> Result
+    ) throws -> Result {
+        // A store that nobody can change is read without a turn.
+        guard writable != nil else {
+            let (result, transaction) = try rehearse(body)
+            guard let change = transaction.changes.first else { return result }
+            throw transaction.edits.count == 1 ? readOnlyError.named(change.name) : readOnlyError
+        }
+        var asked: Set<String> = []
+        let deadline = deadline ?? self.deadline
+        while true {
+            var result: Result?
+            var hidingReports: [() -> Void] = []
+            do {
+                try change(until: deadline, reading: names) { effects in
+                    let start = preferences_now()
+                    let (made, transaction) = try run(body, asked)
+                    let duration = preferences_now() - start
+                    if duration >= layers[base].source.longBody { effects.report(Self.longBody(duration)) }
+                    (result, hidingReports) = (made, transaction.hidingReports)
+                    return transaction.changes
+                }
+            } catch let error as UnknownNames {
+                for name in error.names { try ask(for: .name(name), until: deadline) }
+                asked.formUnion(error.names)
+                continue
+            }
+            guard let result else { fatalError("a backend that didn't throw has run the body") }
+            for report in hidingReports { report() }
+            return result
+        }
+    }
+
+    /// Runs a body without the turn; its changes aren't made.
+    func rehearse<Result>(
+        _ body: (inout PreferenceTransaction) throws -> Result
+    ) throws -> (Result, PreferenceTransaction) {
+        var asked: Set<String> = []
+        while true {
+            do { return try run(body, asked) } catch let error as UnknownNames {
+                for name in error.names { try ask(for: .name(name)) }
+                asked.formUnion(error.names)
+            }
+        }
+    }
+
+    private func run<Result>(
+        _ body: (inout PreferenceTransaction) throws -> Result,
+        _ asked: Set<String>
+    ) throws -> (Result, PreferenceTransaction) {
+        prepare()
+        let source = writable?.source
+        // A program's backend might compare what is read.
+        let isRecording = source.map { $0.own == nil } ?? false
+        var transaction = PreferenceTransaction(on: self, isRecording: isRecording, asked: asked)
+        let result: Result
+        do { result = try body(&transaction) } catch {
+            // It might have failed because it has read a name as absent.
+            throw transaction.unknown.isEmpty ? error : UnknownNames(names: transaction.unknown)
+        }
+        source?.noteRead(transaction.readNames)
+        if !transaction.unknown.isEmpty { throw UnknownNames(names: transaction.unknown) }
+        if let failure = transaction.failure { throw failure }
+        return (result, transaction)
+    }
+
+    /// The body has read names that keyed sources must be asked for first, without the turn.
+    private struct UnknownNames: Error { let names: [String] }
+
+    private static func longBody(_ nanoseconds: Int64) -> PreferenceError {
+        PreferenceError(
+            .misuse,
+            "the body of an update or transaction ran for \(nanoseconds / 1_000_000_000) s, in which nobody else could change the store. Do less in the body"
+        )
+    }
+
+    /// The body's values were changed by others meanwhile.
+    private struct Conflict: Error {}
+
+    /// Runs a body where the task runs, without the turn, and changes the store if what it has read is still the same; else again.
+    nonisolated(nonsending) func transact<Result>(
+        until deadline: PreferenceDeadline? = nil,
+        _ body: (inout PreferenceTransaction) throws -> Result
+    ) async throws -> Result {
+        try Source.checkCancellation()
+        guard let source = writable?.source else { return try blockingTransact(body) }
+        var timeout = deadline ?? source.timeout
+        let deadline = timeout.start()
+        try await source.enterQueue(until: deadline)
+        defer { source.tasks.leave() }
+        try await prepare(source, until: deadline, isQueued: true)
+        var asked: Set<String> = []
+        while true {
+            if source.mayWait {
+                try await source.perform(until: deadline, isQueued: true) { try source.look(until: $0) }
+            }
+            var transaction = PreferenceTransaction(on: self, isRecording: true, asked: asked)
+            let result = Swift.Result { try body(&transaction) }
+            let unknown = transaction.unknown
+            if unknown.isEmpty {
+                _ = try result.get()
+                if let failure = transaction.failure { throw failure }
+            }
+            let (changes, reads, names) = (transaction.changes, transaction.reads, transaction.readNames)
+            let isDone = try await source.perform(until: deadline, isQueued: true) { [self] deadline in
+                if !unknown.isEmpty {
+                    if deadline.isNow { throw PreferenceDeadline.WouldWait() }
+                    for name in unknown { try ask(for: .name(name), until: deadline) }
+                    return false
+                }
+                do {
+                    try change(until: deadline) { _ in
+                        guard reads.allSatisfy({ $0.isUnchanged(in: self) }) else { throw Conflict() }
+                        source.noteRead(names)
+                        return changes
+                    }
+                    return true
+                } catch is Conflict { return false }
+            }
+            if isDone {
+                for report in transaction.hidingReports { report() }
+                return try result.get()
+            }
+            asked.formUnion(unknown)
+            try Source.checkCancellation()
+            guard deadline.rest != 0 else { throw Self.conflict(source) }
+        }
+    }
+
+    private func blockingTransact<Result>(_ body: (inout PreferenceTransaction) throws -> Result) throws -> Result {
+        try transact(body)
+    }
+
+    private static func conflict(_ source: Source) -> PreferenceError {
+        PreferenceError(
+            .conflict,
+            "the values that the body had read kept changing for \(source.backend.timeout); nothing was changed. "
+                + "Try again, or do less in the body"
+        )
+    }
+
+    /// Changes the writable layer by what `body` returns for the stored values; the task is suspended when that has to wait.
+    nonisolated(nonsending) func change(_ body: @escaping @Sendable () throws -> [StoredChange]) async throws {
+        try Source.checkCancellation()
+        guard let source = writable?.source else { throw readOnlyError }
+        var timeout = source.timeout
+        let deadline = timeout.start()
+        if layers.count > 1 { try await prepare(source, until: deadline, isQueued: false) }
+        try await source.perform(until: deadline) { [self] deadline in
+            try change(until: deadline) { _ in try body() }
+        }
+    }
+
+    /// Returns the listed values that an update reads.
+    func newestContents(
+        from base: Int,
+        to end: Int = .max,
+        with changes: SourceChanges? = nil
+    ) -> [String: PropertyListValue] {
+        contents(from: base, to: end, with: publishing.withLock { unshown(under: changes) })
+    }
+
+    /// Returns the listed values of the layers from an index on, up to another one, by the store's names.
+    func contents(
+        from base: Int = 0,
+        to end: Int = .max,
+        with changes: SourceChanges? = nil
+    ) -> [String: PropertyListValue] {
+        var found: [String: PropertyListValue] = [:]
+        for layer in layers[base..<min(end, layers.count)].reversed() where layer.spelling == nil {
+            let changed = changes.flatMap { layer.source === $0.source ? $0.values : nil } ?? [:]
+            for (key, value) in layer.source.contents where changed.index(forKey: key) == nil {
+                if let name = layer.name(of: key) { found[name] = value }
+            }
+            for case (let key, let value?) in changed { if let name = layer.name(of: key) { found[name] = value } }
+        }
+        return found
+    }
+}
+
+extension Source {
+    /// The values by name. Copies references under the lock, and reads the values some at a time.
+    var contents: [(String, PropertyListValue)] {
+        var entries: [Entry] = []
+        publishing.withLock {
+            entries.reserveCapacity(table.count)
+            table.forEach { entries.append($0) }
+        }
+        var found: [(String, PropertyListValue)] = []
+        for start in stride(from: 0, to: entries.count, by: 256) {
+            publishing.withLock {
+                for entry in entries[start..<min(start + 256, entries.count)] {
+                    if let value = entry.value { found.append((entry.name, value)) }
+                }
+            }
+        }
+        return found
+    }
 }

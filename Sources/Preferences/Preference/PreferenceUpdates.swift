@@ -1,5 +1,3 @@
-internal import DurableFile
-
 /// An asynchronous sequence of values in order, which never fails.
 ///
 /// Each iterator begins when it is created, is independent, and ends when its task is cancelled or it is released. `for
@@ -79,26 +77,21 @@ extension PreferenceStore {
             let latest = LatestCandidates { candidates in
                 yield { (repeat candidates.value(of: each preferences)) }
             }
-            var namesByStore: [ObjectIdentifier: (store: PreferenceStore, names: Set<String>)] = [:]
+            var nodes: [ObjectIdentifier: (store: PreferenceStore, nodes: [Node])] = [:]
             for preference in repeat each preferences {
                 let store = preference.store
-                namesByStore[ObjectIdentifier(store), default: (store, [])].names.insert(preference.name)
+                nodes[ObjectIdentifier(store), default: (store, [])].nodes.append(preference.declaration.node)
             }
-            let observations = namesByStore.values.map { store, names in
-                store.subscribe(
-                    to: names,
-                    begin: { latest.begin(names, of: store, $0, $1) },
-                    decoding: { batch, decoded in
-                        var isRelevant = false
-                        for preference in repeat each preferences {
-                            guard preference.store === store, let entry = batch.entry(for: preference.name) else {
-                                continue
-                            }
-                            isRelevant = isRelevant || preference.change(of: entry, decoded) { _, _ in }
-                        }
-                        latest.apply(batch, of: store, isRelevant: isRelevant)
+            let observations = nodes.values.map { store, nodes in
+                let end = store.core.subscribe(to: nodes, at: .didSet, begin: { latest.begin(nodes) }) { batch in
+                    var isRelevant = false
+                    for preference in repeat each preferences {
+                        guard let entry = batch.entry(for: preference.declaration.node) else { continue }
+                        preference.change(of: entry) { _, _ in isRelevant = true }
                     }
-                )
+                    latest.apply(batch, isRelevant: isRelevant)
+                }
+                return PreferenceObservation(of: store, end)
             }
             latest.complete()
             return observations
@@ -109,11 +102,10 @@ extension PreferenceStore {
 /// The candidates for names of several stores as of the last change; passes each state on, in order.
 private final class LatestCandidates: Sendable {
     struct Candidates: Sendable {
-        fileprivate var byName: [ObjectIdentifier: [String: StoredCandidates]] = [:]
+        fileprivate var byNode: [ObjectIdentifier: [Candidate]] = [:]
 
         func value<Value>(of preference: Preference<Value>) -> Value {
-            let candidates = byName[ObjectIdentifier(preference.store)]?[preference.name]
-            return preference.value(of: candidates ?? StoredCandidates())
+            preference.value(of: byNode[ObjectIdentifier(preference.declaration.node)] ?? [])
         }
     }
 
@@ -127,22 +119,14 @@ private final class LatestCandidates: Sendable {
 
     private let state = Lock(State())
     private let passOn: @Sendable (Candidates) -> Void
-    /// The place among the participants of a `fork`; written once, in the initializer.
-    nonisolated(unsafe) private var forkPlace = 0
 
-    init(_ passOn: @escaping @Sendable (Candidates) -> Void) {
-        self.passOn = passOn
-        forkPlace = ForkGate.add(self)
-    }
+    init(_ passOn: @escaping @Sendable (Candidates) -> Void) { self.passOn = passOn }
 
-    deinit { ForkGate.remove(forkPlace) }
-
-    /// Stores the values of one store at the time of its subscription; called under that store's lock.
-    func begin(_ names: Set<String>, of store: PreferenceStore, _ layers: LayerList, _ formerNames: FormerNames) {
-        let candidates = Dictionary(
-            uniqueKeysWithValues: names.map { ($0, layers.candidates(for: $0, formerly: formerNames[$0])) }
-        )
-        state.withLock { $0.latest.byName[ObjectIdentifier(store)] = candidates }
+    /// Notes the values of one store at the time of its subscription; called under the publish lock.
+    func begin(_ nodes: [Node]) {
+        state.withLock { state in
+            for node in nodes { state.latest.byNode[ObjectIdentifier(node)] = node.candidates() }
+        }
     }
 
     /// Passes the first state on.
@@ -155,12 +139,12 @@ private final class LatestCandidates: Sendable {
     }
 
     /// Applies a change and passes the new state on if the change is relevant.
-    func apply(_ batch: ChangeBatch, of store: PreferenceStore, isRelevant: Bool) {
+    func apply(_ batch: ChangeBatch, isRelevant: Bool) {
         state.withLock { state in
-            for entry in batch.entries + batch.entriesBelow {
+            for entry in batch.entries {
                 // A transaction may have changed other names, too.
-                let key = ObjectIdentifier(store)
-                if state.latest.byName[key]?[entry.name] != nil { state.latest.byName[key]?[entry.name] = entry.new }
+                guard let node = entry.node, state.latest.byNode[ObjectIdentifier(node)] != nil else { continue }
+                state.latest.byNode[ObjectIdentifier(node)] = entry.new
             }
             if state.isComplete, isRelevant { state.waiting.append(state.latest) }
         }
@@ -181,22 +165,5 @@ private final class LatestCandidates: Sendable {
             state.isPassingOn = true
             return next
         }
-    }
-}
-
-extension LatestCandidates: ForkParticipant {
-    var forkRanks: [ForkRank] { [.leaves] }
-
-    func take(_ rank: ForkRank) -> Bool { state.take() }
-
-    func release(_ rank: ForkRank, inChild: Bool) -> WorkerQueue.Job? {
-        state.release(inChild: inChild)
-        return nil
-    }
-
-    func startInChild(isWhole: Bool) -> [WorkerQueue.Job] {
-        // Another thread of the parent might have been passing a state on, unless the one that forks is in an observer.
-        if FeedbackDepth.current == 0 { state.withLock { $0.isPassingOn = false } }
-        return []
     }
 }

@@ -2,90 +2,47 @@ internal import Preferences
 
 /// The change of one name in a draft.
 struct DraftEdit: Sendable {
-    /// A preference that was set, and its value before.
-    struct Understood {
-        let preference: DeclaredChecks.Preference
-        /// The names under which the preference is read, too.
-        let formerNames: [String]
-        /// The form of what the program understood of the stored value, or of the default.
-        let shown: PropertyListValue?
-        /// That stored value, which may be a weaker layer's.
-        let stored: PropertyListValue?
-    }
-
-    private let new: PropertyListValue?
-    /// The preference, unless the value was set by name.
-    private let preference: DeclaredChecks.Preference?
+    let new: PropertyListValue?
+    /// The rules of the preference, unless the value was set by name.
+    private let rules: (any DeclaredRules)?
     /// The name and the former ones.
     let names: [String]
+    /// The stored value of the name itself, as the draft has last read it.
+    var stored: PropertyListValue?
     /// The value that `new` is compared with: that at the first edit, with what others have changed besides since; nil if there was none, or
     /// it wasn't known.
     private var base: PropertyListValue?
     /// The stored value at the last edit; as long as it is stored, `new` takes its place.
     private var replaced: PropertyListValue?
-    /// Distinguishes the edit from others of the name.
-    let number: Int
-    /// The values that the running calls of `apply()` store, of this edit or of one that this edit has replaced since.
-    private var applied: [Applied] = []
-
-    private struct Applied {
-        /// The number of the `apply()`.
-        let attempt: Int
-        let value: PropertyListValue?
-        let isOfThisEdit: Bool
-    }
 
     /// Creates an edit of a name.
     ///
     /// - Parameters:
-    ///   - understood: The preference and its value before; nil if the name is set.
-    ///   - names: The name and the former ones.
+    ///   - own: The stored values under the name and the former names.
+    ///   - rules: The rules of the preference; nil if the name is set.
     ///   - earlier: The edit that this one replaces.
-    ///   - stored: The stored value under the first of the names that has one.
     init(
         _ new: PropertyListValue?,
         of names: [String],
-        over understood: Understood?,
-        after earlier: DraftEdit?,
-        _ stored: PropertyListValue?
+        over own: [PropertyListValue?],
+        _ rules: (any DeclaredRules)?,
+        after earlier: DraftEdit?
     ) {
-        self.new = new
-        self.names = names
-        preference = understood?.preference
-        number = (earlier?.number ?? 0) + 1
-        applied = (earlier?.applied ?? []).map { Applied(attempt: $0.attempt, value: $0.value, isOfThisEdit: false) }
-        replaced = stored
-        base = stored
-        if let understood, let new, let shown = understood.shown {
-            base = inTrees(new, [new, shown, understood.stored]) { Self.understood($0[0], $0[1], $0[2]) }
+        (self.new, self.names, self.rules, stored) = (new, names, rules, own[0])
+        let stored = own.first { $0 != nil } ?? nil
+        (replaced, base) = (stored, stored)
+        if let rules, let new, case let (shown?, understood) = rules.understood(over: own) {
+            base = inTrees(new, [new, shown, understood]) { Self.understood($0[0], $0[1], $0[2]) }
         }
         guard let earlier else { return }
         let known = earlier.base(in: stored)
         base = inTrees(new ?? earlier.new, [earlier.new, known, base, new]) { Self.base($0[0], $0[1], $0[2], $0[3]) }
     }
 
-    /// Records what an `apply()` stores of the edit with the number.
-    mutating func note(_ value: PropertyListValue?, in attempt: Int, of number: Int) {
-        applied.removeAll { $0.attempt == attempt }
-        applied.append(Applied(attempt: attempt, value: value, isOfThisEdit: number == self.number))
-    }
-
-    /// Returns what is left of the edit at the end of an `apply()`.
-    func rest(after attempt: Int, isApplied: Bool) -> DraftEdit? {
-        guard let index = applied.firstIndex(where: { $0.attempt == attempt }) else { return self }
-        var rest = self
-        let applied = rest.applied.remove(at: index)
-        if isApplied { (rest.base, rest.replaced) = (applied.value, applied.value) }
-        return isApplied && applied.isOfThisEdit ? nil : rest
-    }
-
     /// Returns the value to store over the stored one, which is that under the first of the names that has one.
-    @inline(never)
     func joined(to stored: PropertyListValue?) -> PropertyListValue? {
-        // Stored by `apply()`, which is about to end.
-        if let applied = applied.last(where: { $0.value == stored }) { return applied.isOfThisEdit ? stored : new }
         guard let new, let stored, stored != replaced, let base = base(in: stored) else { return new }
-        if let preference { return preference.merge(new, base, stored) }
+        if let rules { return rules.merged(new, base, into: stored) }
         guard new.hasParts(as: base), new.hasParts(as: stored) else { return new }
         var merge = ValueMerge()
         merge.isBaseOther = true
@@ -108,7 +65,7 @@ struct DraftEdit: Sendable {
         _ values: [PropertyListValue?],
         _ body: ([PropertyListValue?]) -> PropertyListValue?
     ) -> PropertyListValue? {
-        guard let form = preference?.form, form.isJSON, let new else { return body(values) }
+        guard let form = rules?.form, form.isJSON, let new else { return body(values) }
         guard let tree = body(values.map { $0.flatMap(form.tree) }) else { return nil }
         do { return try form.form(of: tree, like: new) } catch { return nil }
     }

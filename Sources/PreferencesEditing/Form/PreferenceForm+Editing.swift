@@ -157,7 +157,7 @@ extension Preference: EditablePreference {
             title: any.title ?? name.titleOfName,
             control: any.control,
             isOptional: Value.self is any _OptionalPreferenceValue.Type && !isRequired,
-            isEditable: !isManaged && !isFixedMember && core.attachedLayers.writable != nil,
+            isEditable: !isManaged && !isFixedMember && core.writable != nil,
             isSet: isSet,
             hasValue: storedValue.map { !$0.isUnset } ?? false,
             isShown: options?.deprecation == nil || storedValue != nil
@@ -191,8 +191,8 @@ extension Preference: EditablePreference {
     /// Returns why the value that is stored can't be used or read; `nil` if it can be. Doesn't open the store.
     private func problemOfStored() -> PreferenceError? {
         let declaration = declaration.resolved
-        let candidates = declaration.register().candidates
-        if let failure = declaration.store.core.attachedLayers.writable?.failure { return failure }
+        let candidates = declaration.registered()
+        if let failure = declaration.store.core.writable?.source.openingError { return failure }
         do throws(PreferenceError) {
             _ = try declaration.readStrictly(candidates)
             return nil
@@ -208,7 +208,7 @@ extension Preference: EditablePreference {
         let source = source
         if isManaged {
             notes.append("Managed by an administrator, so it can't be changed here.")
-        } else if store.resolved.core.attachedLayers.writable == nil {
+        } else if store.resolved.core.writable == nil {
             notes.append("The store is read-only, so it can't be changed here.")
         } else if isFixedMember {
             notes.append("A part of another preference, so it can't be changed here.")

@@ -90,7 +90,8 @@ extension Preference {
 
     /// Notes that a text or a form has no value, and has a control that shows it evaluated again.
     private func rejected(_ error: PreferenceError) -> PreferenceError {
-        declaration.resolved.signal.send()
+        let declaration = declaration.resolved
+        declaration.store.core.signal(declaration.node)
         // The message has the text itself.
         return (isSecret ? error.redacted(as: Value.self) : error).named(name)
     }

@@ -1,4 +1,3 @@
-internal import DurableFile
 internal import Preferences
 
 extension EtcdBackend {
@@ -38,23 +37,13 @@ extension EtcdBackend {
         try readAll(since: .now - Self.longestAge) { .now + timeout }
     }
 
-    /// Reads what was put or removed since the mirror's revision, which the watch has yet to deliver; the whole suite if it was not read
-    /// yet or the cluster was restored.
-    func catchUp() throws(PreferenceError) {
-        defer { announceChanges() }
-        do throws(GatewayClient.Failure) {
-            try writeLock.withLock { (_) throws(GatewayClient.Failure) in try readChanges(until: deadline) }
-        } catch {
-            throw PreferenceError(error.reason)
-        }
-    }
-
-    /// Reads and merges the changes since the mirror's revision; call with `writeLock`.
-    private func readChanges(until end: ContinuousClock.Instant) throws(GatewayClient.Failure) {
+    /// Reads and merges what was put or removed since the mirror's revision, which the watch has yet to deliver; the whole suite if it was
+    /// not read yet or the cluster was restored.
+    func readChanges(until end: ContinuousClock.Instant) throws(GatewayClient.Failure) {
         let (since, place, isVerified) = mirror.withLock { ($0.revision, $0.place, $0.isVerified) }
         let begin = ContinuousClock.now
         if since > 0, isVerified {
-            let delta = try client.read(keys.ranges.map { .delta(of: $0, since: since) }, within: end - .now)
+            let delta = try client.read(.delta(of: keys.names, since: since), within: end - .now)
             let revision = delta.header?.revision.value ?? 0
             if revision >= place.newest { return try merge(delta, at: revision, of: place.histories, until: end) }
         }
@@ -195,7 +184,7 @@ extension EtcdBackend {
         mirror.withLock { $0.verify() }
     }
 
-    /// Records that the cluster was restored or replaced; it is reported after the locks of writes are released, once a minute at most,
+    /// Records that the cluster was restored or replaced; it is reported after the call that found it, once a minute at most,
     /// as two clusters might answer in turn.
     func noteOtherHistory() {
         let isDue = otherHistoryReported.withLock { reported in
@@ -235,7 +224,7 @@ extension EtcdBackend {
         guard try !merge({ $0.merge(delta, at: revision) }) else { return }
         let names: RangeResponse
         do throws(GatewayClient.Failure) {
-            names = try client.read(keys.ranges.map { .names(of: $0, at: revision) }, within: end - .now)
+            names = try client.read(.names(of: keys.names, at: revision), within: end - .now)
         } catch {
             guard error.reason.isCompacted else { throw error }
             // The read of another thread may be older than the answer.

@@ -1,4 +1,3 @@
-internal import DurableFile
 internal import Preferences
 internal import PreferencesSchema
 
@@ -47,31 +46,20 @@ extension EtcdBackend {
         return nil
     }
 
-    /// Returns the error of a write to queue, by the last known schema or a queued one; it is checked again when it is sent.
-    func refusal(
-        ofQueued write: WriteQueue.Write,
-        in stored: [String: PropertyListValue]
-    ) -> PreferenceError? {
-        let schema = queue.withLock { $0.overlay[Self.schemaName] } ?? stored[Self.schemaName]
-        return refusal(of: write.changes.filter { stored[$0.key] != $0.value }, by: schema)
-    }
-
     /// Returns whether a schema applies to changes: removals are always allowed.
     private func isChecked(_ changes: [String: PropertyListValue?]) -> Bool {
         !configuration.ignoresSchema() && changes.values.contains { $0 != nil }
     }
 
-    /// Returns the names whose keys a write compares: its own, and that of the schema if the mirror has one, or if its lack of one may be
-    /// out of date: while the store isn't connected, and if writes are queued, as a request in doubt may then be repeated much later.
+    /// Returns the names whose keys a write compares, nil for all: its own, and that of the schema if the mirror has one, or if its lack of one
+    /// may be out of date, while the store isn't connected.
     func comparedNames(
-        of write: WriteQueue.Write,
+        of write: Write,
         _ changes: [String: PropertyListValue?],
         on mirror: Mirror
-    ) -> [String] {
-        let names = Array(write.changes.keys)
-        guard isChecked(changes) else { return names }
+    ) -> Set<String>? {
+        guard isChecked(changes) else { return write.names }
         let isKnown = mirror.entries[keys.key(of: Self.schemaName)] != nil
-        let mayBeOutOfDate = configuration.offlineWrites == .queueing || !monitor.status.isConnected
-        return isKnown || mayBeOutOfDate ? names + [Self.schemaName] : names
+        return isKnown || !monitor.status.isConnected ? write.names?.union([Self.schemaName]) : write.names
     }
 }

@@ -1,4 +1,3 @@
-internal import DurableFile
 internal import Preferences
 
 #if canImport(FoundationEssentials)
@@ -11,25 +10,23 @@ internal import NIOPosix
 #endif
 
 /// A backend that stores the values of a suite in etcd, and mirrors them in memory by a watch.
+///
+/// The store calls `load`, `catchUp`, `refresh` and `change` one at a time; the watch's thread changes the mirror at any time. What the
+/// mirror has learned of others waits there until the store asks for it, so the store always knows the values that a change compares.
 final class EtcdBackend: PreferenceBackend {
     let configuration: EtcdConfiguration
     let keys: KeySpace
     let client: GatewayClient
     let mirror: Lock<Mirror>
-    let queue = Lock(WriteQueue())
     let storedSchema = Lock(StoredSchema())
-    /// Held during each write to etcd, by a call of the store or by the thread that sends the queue.
-    let writeLock = Lock(())
     /// The read of the suite, which one thread at a time performs.
     let reading = Condition(Reading())
     let monitor: EtcdMonitor
     private let copy: OfflineCopy?
     /// The origin of the cache's values, without what the cluster gives.
     private let origin: OfflineCopy.Origin
-    /// The file of the queued writes, or `nil` if they end with the process.
-    let queueFile: QueueFile?
     let watch: WatchDriver
-    private let host = Lock<PreferenceBackendHost?>(nil)
+    let host = Lock<PreferenceBackendHost?>(nil)
     private let isLoaded = Lock(false)
     /// Whether a token was rejected since the watch was last open.
     private let wasTokenRejected = Lock(false)
@@ -49,30 +46,21 @@ final class EtcdBackend: PreferenceBackend {
         let configuration = try configuration.validated()
         self.configuration = configuration
         self.monitor = monitor
-        keys = try configuration.keys(of: suite)
+        keys = try KeySpace(prefix: configuration.prefix, suite: suite)
         mirror = Lock(Mirror(keys))
         let record = configuration.recorder(suite: suite)
         client = GatewayClient(configuration, transport: try makeTransport(), record: record)
         monitor.record(record)
-        let origin = OfflineCopy.Origin(
+        origin = OfflineCopy.Origin(
             prefix: configuration.prefix,
             suite: suite,
-            scopes: configuration.scopes,
             endpoints: configuration.endpoints
         )
-        self.origin = origin
-        copy = configuration.cacheFile.map { OfflineCopy($0, origin) }
-        queueFile =
-            if configuration.keepsWaitingWrites, let place = configuration.cacheFile {
-                try QueueFile(
-                    path: OfflineCopy.path(place, prefix: configuration.prefix, suite: suite) + ".queue",
-                    suite: configuration.prefix.isEmpty ? suite : "\(configuration.prefix)/\(suite)"
-                )
-            } else { nil }
+        copy = configuration.cacheFile.map { [origin] in OfflineCopy($0, origin) }
         watch = WatchDriver(client, keys: keys, configuration: configuration)
         client.transport.observeCertificates { [weak self] problem in
             record(.certificates(problem))
-            // The caller is a request, perhaps of a write that holds `writeLock`; the problem is reported when that has ended.
+            // The caller is a request, perhaps of a change; the problem is reported when that has ended.
             if let problem { self?.mirror.withLock { $0.note(problem) } } else { self?.watch.renewConnection() }
         }
         client.observeCluster { [weak self] in
@@ -81,24 +69,21 @@ final class EtcdBackend: PreferenceBackend {
             forgetRevisions()
             watch.endHistory()
         }
-        monitor.attach(self) { [weak self] in
-            self?.watch.probeNow()
-        } describeQueue: { [weak self] in
-            self?.waitingWrites
-        }
+        monitor.attach(self)
     }
 
     deinit {
         watch.stop()
         updateCopy(isPositionNeeded: true)
-        WaitingStores.remove(self)
-        reportUnsentWrites(atEndOf: "store")
         monitor.finish(self)
     }
 
-    /// The configuration's `timeout`, which covers a whole call of the store.
-    var timeout: Duration? { configuration.timeout }
+    var place: String { "etcd (\(String(decoding: keys.start, as: UTF8.self)))" }
 
+    /// The configuration's `timeout`, which covers a whole call of the store.
+    var timeout: Duration { configuration.timeout }
+
+    /// Throws `misuse` on an event loop, which other connections need.
     func checkThreadMayBlock() throws(PreferenceError) {
         #if Etcd
         guard MultiThreadedEventLoopGroup.currentEventLoop == nil else {
@@ -111,12 +96,12 @@ final class EtcdBackend: PreferenceBackend {
         #endif
     }
 
-    /// The deadline of the store's current call, or of one that begins now.
-    var deadline: ContinuousClock.Instant { host.withLock { $0 }?.deadline() ?? .now + configuration.timeout }
+    // MARK: Reading
 
-    func load(host: PreferenceBackendHost) throws(PreferenceError) -> [String: PropertyListValue] {
+    func load(host: PreferenceBackendHost, until deadline: PreferenceDeadline) throws(PreferenceError) -> [StoredChange]
+    {
+        try checkThreadMayBlock()
         self.host.withLock { $0 = host }
-        try loadQueue(host)
         let copied = loadCopy(host)
         if let origin = copied.origin, let cluster = origin.cluster {
             client.expectCluster(cluster)
@@ -127,21 +112,21 @@ final class EtcdBackend: PreferenceBackend {
         do throws(GatewayClient.Failure) {
             // After a load that failed, the watch may have read the suite, and keeps it up to date.
             let known = mirror.withLock { $0.revision }
-            revision = known > 0 ? known : try readAll(until: deadline).revision
+            revision = known > 0 ? known : try readAll(until: .now + deadline.remaining).revision
             if known == 0 { monitor.connected(to: client.endpoint) }
         } catch {
             let problem = PreferenceError(error.reason)
             monitor.disconnected(problem)
-            guard copy != nil || configuration.offlineWrites == .queueing else {
+            // The watch finds it, too.
+            if !error.reason.isTemporary { lastReported.withLock { $0 = error.reason } }
+            guard copy != nil else {
                 // The watch reads the suite when it can, and then the store loads again.
                 try watch.start(after: nil, self)
                 throw problem
             }
-            // The store starts with the copy's values, or with none if there is no copy, and queues its writes. Values of other
-            // endpoints may be those of another cluster.
+            // The store starts with the copy's values. Values of other endpoints may be those of another cluster.
             let isShown = copied.origin?.cluster == nil
-            if copy == nil || !isShown || !error.reason.isTemporary { host.report(problem) }
-            if !error.reason.isTemporary { lastReported.withLock { $0 = error.reason } }
+            if !isShown || !error.reason.isTemporary { host.report(problem) }
             mirror.withLock { if $0.revision == 0, isShown { $0.begin(withCopy: copied.values) } }
         }
         for problem in mirror.withLock({ $0.drainProblems() }) { host.report(problem) }
@@ -153,67 +138,45 @@ final class EtcdBackend: PreferenceBackend {
     private func start(
         with values: [String: PropertyListValue],
         _ origin: OfflineCopy.Origin
-    ) throws(PreferenceError) -> [String: PropertyListValue] {
+    ) throws(PreferenceError) -> [StoredChange] {
         mirror.withLock { $0.begin(withCopy: values, at: origin.position, of: origin.cluster) }
         try watch.start(after: origin.position?.revision, isResumed: true, self)
         return finishLoading()
     }
 
-    private func finishLoading() -> [String: PropertyListValue] {
+    private func finishLoading() -> [StoredChange] {
         isLoaded.withLock { $0 = true }
         recordRevision()
         updateCopy()
         let values = mirror.withLock { mirror in
-            mirror.pass = { [weak self] in self?.pass($0, at: $1) }
+            mirror.collect()
             return mirror.values
         }
-        return queue.withLock { $0.view(of: values) }
+        return values.map { StoredChange($0.key, $0.value) }
     }
 
-    /// Passes external changes on to the store, without those of names that have a queued value, which the store shows instead;
-    /// called under the mirror's lock.
-    private func pass(_ changes: [String: PropertyListValue?], at revision: Int64?) {
-        let visible = queue.withLock { queue in
-            queue.overlay.isEmpty ? changes : changes.filter { queue.overlay[$0.key] == nil }
-        }
-        host.withLock { $0 }?.collect(visible, at: revision)
-    }
+    /// Returns what the watch has delivered.
+    func catchUp(until deadline: PreferenceDeadline) -> ExternalChanges { mirror.withLock { $0.drainChanges() } }
 
-    /// Records that the changes of the store's current call are stored or queued; call under the mirror's lock.
-    ///
-    /// - Parameter revision: The revision at which they are stored; `nil` after all others.
-    func noteApplied(at revision: Int64? = nil) { host.withLock { $0 }?.noteApplied(at: revision) }
-
-    func sync(until deadline: ContinuousClock.Instant?) throws(PreferenceError) {
-        // If nothing is queued, each write was acknowledged, and is on the disks of a majority of the members.
-        guard queue.withLock({ $0.count }) > 0 else { return }
-        let before = queue.withLock { $0.count }
-        sendAll(until: deadline)
-        announceChanges()
-        let count = queue.withLock { $0.count }
-        // A server has answered, so the watch needn't pause for longer.
-        if count < before, !monitor.status.isConnected { watch.probeNow() }
-        guard count == 0 else {
-            let status = monitor.status
-            throw PreferenceError(
-                .notDurable,
-                "\(count) writes are queued, and not stored in etcd yet; wait and flush again"
-                    + (queueFile == nil ? ", as they are lost when the program ends" : ""),
-                cause: status.refusal ?? status.error
-            )
+    func refresh(until deadline: PreferenceDeadline) throws(PreferenceError) -> ExternalChanges {
+        try checkThreadMayBlock()
+        defer { announceChanges() }
+        do throws(GatewayClient.Failure) { try readChanges(until: .now + deadline.remaining) } catch {
+            throw PreferenceError(error.reason)
         }
+        return catchUp(until: deadline)
     }
 
     // MARK: Notifying
 
-    /// Updates the copy, reports the mirror's problems, and has the store publish the changes, or repeat a load that failed.
+    /// Updates the copy, reports the mirror's problems, and has the store ask for the changes, or repeat a load that failed.
     func announceChanges() {
         recordRevision()
         updateCopy()
         for problem in mirror.withLock({ $0.drainProblems() }) { report(problem) }
-        guard let host = host.withLock({ $0 }) else { return }
-        let mustLoad = mirror.withLock { $0.revision > 0 } && !isLoaded.withLock { $0 }
-        if mustLoad { host.changed() } else { host.changed([:]) }
+        let isLoaded = isLoaded.withLock { $0 }
+        guard mirror.withLock({ isLoaded ? $0.hasChanges : $0.revision > 0 }) else { return }
+        host.withLock { $0 }?.changed()
     }
 
     /// Records the revision up to which the mirror is complete if it is later than the recorded one.
@@ -231,27 +194,6 @@ final class EtcdBackend: PreferenceBackend {
             // Another thread may have recorded a later one before this.
             newest = recordedRevision.withLock { $0 == revision || $0 == 0 ? nil : $0 }
         }
-    }
-
-    /// Reports the writes that are still queued when the store or the program ends.
-    func reportUnsentWrites(atEndOf owner: String) {
-        guard queueFile == nil, let waiting = waitingWrites else { return }
-        report(
-            PreferenceError(
-                .notDurable,
-                "\(waiting) are lost, as the \(owner) ended before etcd had stored them; drain the monitor before the end, "
-                    + "or set keepsWaitingWrites",
-                cause: monitor.status.refusal ?? monitor.status.error
-            )
-        )
-    }
-
-    /// The number of queued writes and the names that they set, for a message; `nil` if none is queued.
-    var waitingWrites: String? {
-        let (count, names) = queue.withLock { ($0.count, $0.names) }
-        guard count > 0 else { return nil }
-        let listed = names.prefix(5).joined(separator: ", ") + (names.count > 5 ? " and \(names.count - 5) more" : "")
-        return "\(count) queued writes (\(listed))"
     }
 
     func report(_ error: PreferenceError) { host.withLock { $0 }?.report(error) }
@@ -285,13 +227,8 @@ final class EtcdBackend: PreferenceBackend {
 
 extension EtcdBackend: WatchDriver.Delegate {
     func apply(_ events: [WatchEvent]) {
-        // Rejected writes are retried at probes, not at each change.
-        if monitor.status.refusal == nil { sendQueue() }
-        // One revision at a time, so that the store is notified of each.
-        for batch in events.revisions {
-            mirror.withLock { $0.apply(batch) }
-            announceChanges()
-        }
+        for batch in events.revisions { mirror.withLock { $0.apply(batch) } }
+        announceChanges()
     }
 
     func advance(to revision: Int64) {
@@ -313,21 +250,16 @@ extension EtcdBackend: WatchDriver.Delegate {
     }
 
     func probe(_ endpoint: String, isCounting: Bool) -> Result<ProbeResult, GatewayFailure> {
+        // Also what requests have found since.
+        defer { announceChanges() }
         do throws(GatewayFailure) {
             let place = mirror.withLock { $0.place }
-            let newest = try ask(endpoint, [RangeRequest(key: keys.mark)])
+            let newest = try ask(endpoint, RangeRequest(key: keys.mark))
             let mark = newest.kvs?.first
             let revision = newest.header?.revision.value ?? 0
-            let isNewer = mark?.modRevision.value ?? 0 > place.newest
-            let isRead =
-                (isCounting || keys.isPartial && isNewer) && place.history(of: mark, at: revision) != .other
-            let delta = isRead ? try self.delta(at: revision, endpoint) : nil
-            sendQueue()
-            announceChanges()
-            let isSame = try isSame(place.history(of: mark, at: revision), as: place) {
-                request throws(GatewayFailure) in
-                try ask(endpoint, [request])
-            }
+            let history = place.history(of: mark, at: revision)
+            let count = isCounting && history != .other ? try count(at: revision, endpoint) : nil
+            let isSame = try isSame(history, as: place) { request throws(GatewayFailure) in try ask(endpoint, request) }
             guard isSame else {
                 // Its revisions may be smaller, also that of the known mark.
                 forgetRevisions()
@@ -338,7 +270,7 @@ extension EtcdBackend: WatchDriver.Delegate {
                     guard mirror.histories == place.histories else { return .otherHistory }
                     mirror.verify()
                     mirror.note(mark: mark, at: revision)
-                    return isBehind(&mirror, mark: mark?.modRevision.value ?? 0, delta, at: revision)
+                    return mirror.isBehind(mark: mark?.modRevision.value ?? 0, count: count, at: revision)
                         ? .behind : .current
                 }
             )
@@ -347,25 +279,11 @@ extension EtcdBackend: WatchDriver.Delegate {
         }
     }
 
-    /// Returns whether the mirror lacks changes that a member has.
-    private func isBehind(_ mirror: inout Mirror, mark: Int64, _ delta: RangeResponse?, at revision: Int64) -> Bool {
-        guard keys.isPartial, let delta else {
-            return mirror.isBehind(mark: mark, count: delta.map { Int($0.count.value) }, at: revision)
-        }
-        return mirror.isBehind(delta, at: revision)
-    }
-
-    /// Returns the number of names at the revision of the mark and, for a store of some scopes, those that were put since the mirror's
-    /// revision; `nil` if that is compacted already, as the next probe that counts will do.
-    private func delta(at revision: Int64, _ endpoint: String) throws(GatewayFailure) -> RangeResponse? {
-        let since = mirror.withLock { $0.revision }
-        let requests = keys.ranges.map { range in
-            guard !keys.isPartial else { return RangeRequest.delta(of: range, since: since, at: revision) }
-            var request = RangeRequest.count(of: range)
-            request.revision = GatewayInteger(revision)
-            return request
-        }
-        do throws(GatewayFailure) { return try ask(endpoint, requests) } catch {
+    /// Returns the number of names at the revision of the mark; `nil` if that is compacted already, as the next probe that counts will do.
+    private func count(at revision: Int64, _ endpoint: String) throws(GatewayFailure) -> Int? {
+        var request = RangeRequest.count(of: keys.names)
+        request.revision = GatewayInteger(revision)
+        do throws(GatewayFailure) { return Int(try ask(endpoint, request).count.value) } catch {
             guard error.isCompacted else { throw error }
             return nil
         }
@@ -394,14 +312,10 @@ extension EtcdBackend: WatchDriver.Delegate {
         return false
     }
 
-    /// Sends reads to the endpoint of the watch.
-    func ask(
-        _ endpoint: String,
-        _ requests: [RangeRequest],
-        _ kind: RequestKind = .probe
-    ) throws(GatewayFailure) -> RangeResponse {
+    /// Sends a read to the endpoint of the watch.
+    private func ask(_ endpoint: String, _ request: RangeRequest) throws(GatewayFailure) -> RangeResponse {
         func ask() throws(GatewayClient.Failure) -> RangeResponse {
-            try client.ask(endpoint, requests, kind, within: configuration.attemptTimeout)
+            try client.ask(endpoint, "/v3/kv/range", request, .probe, within: configuration.attemptTimeout)
         }
         do throws(GatewayClient.Failure) { return try ask() } catch {
             guard case .tokenRefused = error.reason, configuration.credentials != nil else { throw error.reason }
@@ -414,8 +328,9 @@ extension EtcdBackend: WatchDriver.Delegate {
         monitor.connected(to: endpoint)
         wasTokenRejected.withLock { $0 = false }
         lastReported.withLock { $0 = nil }
-        sendQueue()
         announceChanges()
+        // What properties have set meanwhile can be stored now.
+        host.withLock { $0 }?.changed()
     }
 
     func becameDisconnected(_ failure: GatewayFailure) {

@@ -15,13 +15,6 @@ extension EtcdConfiguration {
             throw PreferenceError(.misuse, "the configuration has no endpoints; name at least one member's URL")
         }
         try checkPrefix()
-        valid.scopes = scopes.mapValues { Set($0).sorted() }
-        if let scope = scopes.keys.sorted().first(where: { $0.isEmpty || $0 == "preferences" }) {
-            throw PreferenceError(
-                .misuse,
-                "\"\(scope)\" can't be a scope of the configuration; list the scopes of hosts or groups, such as [\"host\": [\"web-1\"]]"
-            )
-        }
         try credentials?.check()
         for (name, duration) in [
             ("timeout", timeout), ("attemptTimeout", attemptTimeout), ("probeInterval", probeInterval),
@@ -33,18 +26,6 @@ extension EtcdConfiguration {
             throw PreferenceError(
                 .misuse,
                 "maximumOperations is \(maximumOperations); give the servers' --max-txn-ops, at least 4"
-            )
-        }
-        guard maximumWaitingWrites >= 1 else {
-            throw PreferenceError(
-                .misuse,
-                "maximumWaitingWrites is \(maximumWaitingWrites); give at least 1, or set offlineWrites to .failing"
-            )
-        }
-        guard !keepsWaitingWrites || offlineWrites == .queueing && cacheFile != nil else {
-            throw PreferenceError(
-                .misuse,
-                "keepsWaitingWrites needs offlineWrites to be .queueing, and a cacheFile next to which the writes are kept"
             )
         }
         return valid

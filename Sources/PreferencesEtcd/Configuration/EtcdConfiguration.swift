@@ -10,17 +10,6 @@ public import Logging
 
 /// The configuration of a store over an etcd cluster: its endpoints, security, timeouts, and behaviour while they can't be reached.
 public struct EtcdConfiguration: Sendable {
-    /// The behaviour of writes while no endpoint can be reached.
-    public enum OfflineWrites: Hashable, Sendable {
-        /// A write throws `PreferenceError.Code.unavailable` after `timeout`, or `outcomeUnknown` if it may be stored.
-        case failing
-        /// A write is kept in memory, can be read at once, and is sent in order when an endpoint can be reached.
-        ///
-        /// It is lost with the process unless `keepsWaitingWrites` is set; `flush` throws while any write is queued. If another process
-        /// has changed a value in the meantime, a plain set replaces it, while an `update` or transaction is dropped and reported.
-        case queueing
-    }
-
     /// The URLs of the members: `http` or `https`, host and port, such as `http://127.0.0.1:2379`.
     ///
     /// One is chosen at random and used until it doesn't answer, so the programs of a fleet spread over the members, in whatever
@@ -30,17 +19,6 @@ public struct EtcdConfiguration: Sendable {
     ///
     /// It must not begin or end with a slash or have an empty part. The default is `preferences`.
     public var prefix = "preferences"
-    /// The ids of scopes to read, by the name of the scope: of each scope that is listed, the names of other ids are neither read nor
-    /// watched; empty by default, for all names.
-    ///
-    ///     configuration.scopes = ["host": ["web-1"], "group": ["east"]]
-    ///
-    /// With this, a program on `web-1` reads the names of `store.scoped("host", id: "web-1")` and `store.scoped("group", id: "east")`, and
-    /// all that are in neither scope. So the names of 10,000 hosts needn't reach each of them. A name of another id reads as absent, isn't
-    /// in `names` and `contents`, and stays when `removeAll()` removes the others; a write of it throws `misuse`, and so does a transaction
-    /// that reads it. A transaction that sets names of several scopes is received in one step. Each change that is received needs one
-    /// request, as the ranges of keys are watched separately; changes in quick succession can be received as one.
-    public var scopes: [String: [String]] = [:]
     /// The user, if the cluster requires one.
     public var credentials: EtcdCredentials?
     /// The certificates for `https` endpoints; `nil` trusts the authorities that the system trusts.
@@ -59,17 +37,6 @@ public struct EtcdConfiguration: Sendable {
     /// Moves spread the watches of a fleet again after a member was unavailable. A move misses no change and is no disconnection; if
     /// the chosen member doesn't answer within `attemptTimeout`, the watch stays at its member.
     public var rebalanceInterval: Duration? = .seconds(1800)
-    /// The behaviour of writes while no endpoint can be reached; `.failing` by default.
-    public var offlineWrites = OfflineWrites.failing
-    /// The largest number of writes that `.queueing` queues, at least 1; one more throws `unavailable` and changes nothing.
-    ///
-    /// A plain set replaces a queued one of the same name, and then adds nothing to the number. The default is 10,000.
-    public var maximumWaitingWrites = 10_000
-    /// Whether queued writes outlive the program, in the file at `cacheFile` with `.queue` appended; requires `.queueing`.
-    ///
-    /// A write returns when it is written to that file. The next store with this cache file has the queued values from its first read,
-    /// and sends them. Only one store at a time can use the file; creating another one throws `misuse`. The default is `false`.
-    public var keepsWaitingWrites = false
     /// The cache: a file, or a folder, with a copy of all values, from which a program starts without waiting for an endpoint.
     ///
     /// The first read and `load()` return the values of the cache, and what has changed since arrives as external changes. If it is `nil`,
@@ -77,7 +44,7 @@ public struct EtcdConfiguration: Sendable {
     /// store's format and holds only the copy, with its place in the cluster's history as `preferences.etcd`; its folder is created if it
     /// is missing. Each suite has a file of its own: in a folder by its name, else the first suite has the file, and each other one
     /// another file next to it, with the suite's name in that of the file. One store at a time writes it. A copy of another suite,
-    /// of other `scopes`, or of a cluster with other endpoints, is never shown.
+    /// or of a cluster with other endpoints, is never shown.
     public var cacheFile: URL?
     /// The servers' `--max-txn-ops`, at least 4; 128 by default, as with etcd.
     public var maximumOperations = 128
@@ -86,7 +53,7 @@ public struct EtcdConfiguration: Sendable {
     /// Returns whether the schema in the suite isn't applied to a write of the store. For the tool `prefs`.
     @_spi(Tool) public var ignoresSchema: @Sendable () -> Bool = { false }
     #if Etcd
-    /// The log of connections, certificates, queued writes and, at debug, retries; `nil` logs nothing.
+    /// The log of connections, certificates and, at debug, retries; `nil` logs nothing.
     ///
     /// It gets no values, passwords or tokens. A handler runs on the thread of the request or the watch, and must not set
     /// preferences of the store. Issues go to the store's `issueHandler` instead.

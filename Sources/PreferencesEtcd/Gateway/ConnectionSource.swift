@@ -1,6 +1,5 @@
 #if Etcd
 internal import AsyncHTTPClient
-internal import DurableFile
 internal import NIOCore
 internal import NIOPosix
 internal import NIOSSL

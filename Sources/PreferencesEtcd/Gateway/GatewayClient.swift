@@ -1,4 +1,4 @@
-internal import DurableFile
+internal import Preferences
 
 #if canImport(FoundationEssentials)
 internal import FoundationEssentials
@@ -118,37 +118,13 @@ final class GatewayClient: Sendable {
             }
             guard ContinuousClock.now + wait < end else { throw Failure(reason: failure, isInDoubt: isRepeated) }
             record(.retry(endpoint: endpoint, reason: failure, pause: wait))
-            if wait > .zero { Pause.sleep(microseconds: UInt32(wait / .microseconds(1))) }
+            if wait > .zero { pauseThread(for: wait) }
         }
     }
 
-    /// Sends reads as `call` does, several as one transaction, so that they are of one revision; returns their answers as one.
-    func read(_ requests: [RangeRequest], within timeout: Duration) throws(Failure) -> RangeResponse {
-        guard requests.count > 1 else { return try call("/v3/kv/range", within: timeout) { _ in requests.first } }
-        let response: TransactionResponse = try call("/v3/kv/txn", within: timeout, kind: .read) { _ in
-            TransactionRequest.reading(requests)
-        }
-        return response.joinedRanges(requests.count)
-    }
-
-    /// Sends reads to one endpoint once, several as one transaction; returns their answers as one.
-    func ask(
-        _ endpoint: String,
-        _ requests: [RangeRequest],
-        _ kind: RequestKind,
-        within timeout: Duration
-    ) throws(Failure) -> RangeResponse {
-        guard requests.count > 1 else {
-            return try ask(endpoint, "/v3/kv/range", requests.first, kind, within: timeout)
-        }
-        let response: TransactionResponse = try ask(
-            endpoint,
-            "/v3/kv/txn",
-            TransactionRequest.reading(requests),
-            kind,
-            within: timeout
-        )
-        return response.joinedRanges(requests.count)
+    /// Sends a read as `call` does.
+    func read(_ request: RangeRequest, within timeout: Duration) throws(Failure) -> RangeResponse {
+        try call("/v3/kv/range", within: timeout) { _ in request }
     }
 
     /// Shortens the time that the next read waits, to twice the time of this one.
@@ -251,13 +227,6 @@ final class GatewayClient: Sendable {
         } catch {
             throw .notUnderstood("\(error)")
         }
-    }
-
-    /// Returns the body of a stream of requests: one after the other.
-    static func encode(requests: [some Encodable]) throws(GatewayFailure) -> Data {
-        var body = Data()
-        for request in requests { body.append(try encode(request)) }
-        return body
     }
 
     static func decode<Response: Decodable>(_ data: Data) throws(GatewayFailure) -> Response {

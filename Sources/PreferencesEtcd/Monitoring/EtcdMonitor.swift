@@ -1,18 +1,11 @@
-internal import DurableFile
 public import Preferences
 
-/// The status of a store's connection to its cluster, and of its queued writes.
+/// The status of a store's connection to its cluster.
 public struct EtcdStatus: Sendable {
     /// The URL of the member that sends the changes, or `nil` while the store is disconnected.
     public internal(set) var endpoint: String?
     /// The reason why the store is disconnected, or `nil` while it is connected or connects for the first time.
     public internal(set) var error: PreferenceError?
-    /// The number of queued writes.
-    public internal(set) var waitingWrites = 0
-    /// The error with which the servers rejected the queued writes, such as `noSpace`, `notPermitted` or `unavailable`; `nil` if they
-    /// did not, or if none was sent.
-    public internal(set) var refusal: PreferenceError?
-
     /// Whether the values are up to date; if not, reads return the values from before the connection was lost.
     public var isConnected: Bool { endpoint != nil }
 }
@@ -30,10 +23,6 @@ public final class EtcdMonitor: Sendable {
         var isFinished = false
         /// The identity of the backend that is attached.
         var shown: ObjectIdentifier?
-        /// The closures of that backend, which hold it weakly. They are called without the lock: a strong reference that they make
-        /// may be the last, and the backend's `deinit` takes the lock.
-        var sendQueue: @Sendable () -> Void = {}
-        var describeQueue: @Sendable () -> String? = { nil }
     }
 
     private let state = Lock(State())
@@ -64,53 +53,12 @@ public final class EtcdMonitor: Sendable {
     /// Sets the closure that records events.
     func record(_ record: @escaping @Sendable (EtcdEvent) -> Void) { state.withLock { $0.record = record } }
 
-    /// Waits until no write is queued, and sends the queued ones at once if the store is connected; suspends, and blocks no thread.
-    ///
-    /// - Parameter duration: The time to wait.
-    /// - Throws: `notDurable`, with the number, names and reason, if writes are still queued after the time, or when the store is
-    ///   released or the task is cancelled.
-    public func drain(within duration: Duration) async throws(PreferenceError) {
-        state.withLock { $0.sendQueue }()
-        let isDrained = await withTaskGroup(of: Bool.self) { group in
-            group.addTask {
-                for await status in self.statuses where status.waitingWrites == 0 { return true }
-                return false
-            }
-            group.addTask {
-                do { try await Task.sleep(for: duration) } catch { return false }
-                return false
-            }
-            defer { group.cancelAll() }
-            return await group.next() ?? false
-        }
-        let status = status
-        guard !isDrained, status.waitingWrites > 0 else { return }
-        let queued = state.withLock { $0.describeQueue }()
-        throw PreferenceError(
-            .notDurable,
-            "\(queued ?? "\(status.waitingWrites) queued writes of a released store") were not sent within \(duration)",
-            cause: status.refusal ?? status.error
-        )
-    }
-
-    /// Shows the status of a backend, in place of an earlier one's.
-    ///
-    /// - Parameters:
-    ///   - backend: The backend, of which only the identity is kept.
-    ///   - sendQueue: A closure that requests that the queued writes are sent; it must not retain the backend.
-    ///   - describeQueue: A closure that returns the number and names of the queued writes, or `nil` if there are none; it must not
-    ///     retain the backend.
-    func attach(
-        _ backend: AnyObject,
-        sendQueue: @escaping @Sendable () -> Void,
-        describeQueue: @escaping @Sendable () -> String?
-    ) {
+    /// Shows the status of a backend, of which only the identity is kept, in place of an earlier one's.
+    func attach(_ backend: AnyObject) {
         state.withLock { state in
             // An earlier store's status says nothing about this one.
             (state.status, state.wasConnected) = (EtcdStatus(), false)
             state.shown = ObjectIdentifier(backend)
-            state.sendQueue = sendQueue
-            state.describeQueue = describeQueue
             state.isFinished = false
         }
     }
@@ -129,14 +77,6 @@ public final class EtcdMonitor: Sendable {
         }
     }
 
-    func setWaitingWrites(_ count: Int) {
-        if status.waitingWrites != count { change { $0.waitingWrites = count } }
-    }
-
-    func setRefusal(_ reason: PreferenceError?) {
-        if status.refusal?.code != reason?.code { change { $0.refusal = reason } }
-    }
-
     /// Ends the sequences of statuses, unless another backend is attached already.
     func finish(_ backend: AnyObject) {
         let (observers, record) = state.withLock { state in
@@ -144,7 +84,6 @@ public final class EtcdMonitor: Sendable {
                 return ([:] as [Int: AsyncStream<EtcdStatus>.Continuation], nil as (@Sendable (EtcdEvent) -> Void)?)
             }
             state.isFinished = true
-            // The queued writes and the error stay, for a `drain` that has to say why.
             state.status.endpoint = nil
             return (exchange(&state.observers, with: [:]), state.record)
         }
@@ -172,9 +111,6 @@ extension EtcdStatus {
         if let endpoint, !old.isConnected { events.append(.connected(to: endpoint, isAgain: isAgain)) }
         // Further errors while the store is disconnected are no events.
         if let error, old.error == nil { events.append(.disconnected(error)) }
-        if waitingWrites != old.waitingWrites {
-            events.append(.waiting(from: old.waitingWrites, to: waitingWrites))
-        }
         return events
     }
 }

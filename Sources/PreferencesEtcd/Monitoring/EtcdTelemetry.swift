@@ -34,12 +34,8 @@ enum EtcdEvent: Sendable {
     case received(Int)
     /// A probe has ended: whether the member has changes that the watch has not delivered.
     case probed(Result<ProbeResult, GatewayFailure>)
-    /// The number of queued writes has changed.
-    case waiting(from: Int, to: Int)
     /// An attempt at a write failed because another process had changed its keys; it is repeated with the new values.
     case conflict
-    /// A queued write was dropped; the store reports why.
-    case dropped
 }
 
 #if !Etcd
@@ -104,9 +100,7 @@ private struct EtcdTelemetry: Sendable {
         case .probed(.success(let probe)):
             increment("probes_total", ("outcome", probe == .current ? "current" : "behind"))
         case .probed(.failure): increment("probes_total", ("outcome", "failed"))
-        case .waiting(_, let count): set("writes_waiting", to: count)
         case .conflict: increment("write_conflicts_total")
-        case .dropped: increment("writes_dropped_total")
         case .retry, .certificates: break
         }
     }
@@ -142,16 +136,12 @@ private struct EtcdTelemetry: Sendable {
         case .certificates(nil): logger.info("new connections use the changed certificates")
         case .certificates(let error?):
             logger.error("the changed certificates can't be used", metadata: ["reason": "\(error)"])
-        case .waiting(from: 0, to: 1...): logger.notice("writes wait for etcd")
-        case .waiting(from: 1..., to: 0): logger.notice("no write waits for etcd any more")
-        case .dropped:
-            logger.warning("a queued write was dropped; the store's issue handler gets the reason")
         case .retry(let endpoint, let reason, let pause):
             logger.debug(
                 "a request is repeated",
                 metadata: ["endpoint": "\(endpoint)", "reason": "\(reason.text)", "pause": "\(pause)"]
             )
-        case .attempt, .received, .probed, .waiting, .conflict, .released, .advanced: break
+        case .attempt, .received, .probed, .conflict, .released, .advanced: break
         }
     }
 }

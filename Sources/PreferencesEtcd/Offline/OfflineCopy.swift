@@ -1,4 +1,3 @@
-internal import DurableFile
 internal import Preferences
 
 #if canImport(FoundationEssentials)
@@ -23,8 +22,6 @@ final class OfflineCopy: Sendable {
     struct Origin: Hashable, Sendable {
         var prefix: String
         var suite: String
-        /// The ids of the scopes that are read, by the name of the scope.
-        var scopes: [String: [String]] = [:]
         /// The number of the cluster; `nil` if none has answered yet.
         var cluster: String?
         var endpoints: [String] = []
@@ -35,7 +32,7 @@ final class OfflineCopy: Sendable {
     private struct State {
         var file: OfflineFile
         /// The lock of the file, which the store that writes it has.
-        var lock: OpenFile?
+        var lock: FileLock?
         /// The names in the file when it was opened, until all values were written.
         var names: Set<String>?
         var origin: Origin?
@@ -47,18 +44,16 @@ final class OfflineCopy: Sendable {
     private let place: URL
     private let prefix: String
     private let suite: String
-    private let scopes: [String: [String]]
     /// The open file; `nil` before, and if it can't be used.
     private let state = Lock<State?>(nil)
     private let problems = Lock<[PreferenceError]>([])
     private static let retryInterval = Duration.seconds(10)
 
-    /// Creates a cache at a file, or for a folder, in a file of it, for the suite and scopes of an origin.
+    /// Creates a cache at a file, or for a folder, in a file of it, for the suite of an origin.
     init(_ place: URL, _ origin: Origin) {
         self.place = place
         prefix = origin.prefix
         suite = origin.suite
-        scopes = origin.scopes
     }
 
     /// Returns the path of the file for a suite: in the folder if the place is one, else the place itself.
@@ -76,7 +71,8 @@ final class OfflineCopy: Sendable {
 
     private static func isFolder(_ path: String) -> Bool {
         // A missing file becomes one.
-        do { return try SystemFileSystem().status(at: path).kind == .folder } catch { return false }
+        var isFolder = false
+        return FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) && isFolder
     }
 
     private static func fileName(_ prefix: String, _ suite: String) -> String {
@@ -87,7 +83,7 @@ final class OfflineCopy: Sendable {
 
     // MARK: Reading
 
-    /// Opens the file and returns what it has; nothing if it is damaged, which `drainProblems` returns then, or of other scopes.
+    /// Opens the file and returns what it has; nothing if it is damaged, which `drainProblems` returns then.
     func load() -> Contents {
         state.withLock { state in
             do throws(PreferenceError) {
@@ -95,8 +91,7 @@ final class OfflineCopy: Sendable {
                 let names = Set(contents.values.keys)
                 let lock = state?.file.path == file.path ? state?.lock : nil
                 state = State(file: file, lock: lock, names: names, origin: contents.origin, isDamaged: isDamaged)
-                let isUsable = !isDamaged && contents.origin?.scopes ?? [:] == scopes
-                return isUsable ? contents : Contents()
+                return isDamaged ? Contents() : contents
             } catch {
                 note(error)
                 state = nil
@@ -126,9 +121,9 @@ final class OfflineCopy: Sendable {
                         )
                     }
                 } else if problems.isEmpty {
-                    let mine = Origin(prefix: prefix, suite: suite, scopes: scopes)
+                    let mine = Origin(prefix: prefix, suite: suite)
                     do throws(PreferenceError) {
-                        guard try file.write([Mirror.Position.entryName: mine.stored], if: .noOrigin) else { continue }
+                        guard try file.writeFirst(mine.stored, for: Mirror.Position.entryName) else { continue }
                     } catch {
                         // It can be read all the same.
                         note(error)
@@ -170,8 +165,9 @@ final class OfflineCopy: Sendable {
             let isNew = isPositionNeeded && origin != current.origin || !origin.continues(current.origin)
             guard !changes.isEmpty || isNew || current.isDamaged else { return }
             do throws(PreferenceError) {
+                // All values follow.
+                if current.isDamaged { current.file.remove() }
                 try current.file.write(changes.merging([Mirror.Position.entryName: origin.stored]) { $1 })
-                if current.isDamaged { try current.file.compact() }
                 state = State(file: current.file, lock: current.lock, origin: origin)
             } catch {
                 restore(changes.filter { $0.key != Mirror.Position.entryName })
@@ -223,13 +219,6 @@ extension PreferenceError {
     }
 }
 
-extension PreferenceCondition {
-    /// No store has opened the file yet.
-    fileprivate static var noOrigin: PreferenceCondition {
-        PreferenceCondition(values: [Mirror.Position.entryName: nil])
-    }
-}
-
 extension OfflineCopy.Origin {
     /// Whether the values of the file are usable before any server has answered: a cluster gave them, and may be the configured one.
     func isUsable(for endpoints: [String]) -> Bool {
@@ -238,7 +227,7 @@ extension OfflineCopy.Origin {
 
     /// Whether the same values as those of an earlier origin needn't be written again.
     fileprivate func continues(_ earlier: Self?) -> Bool {
-        guard let earlier, earlier.scopes == scopes, earlier.cluster == cluster, earlier.endpoints == endpoints else {
+        guard let earlier, earlier.cluster == cluster, earlier.endpoints == endpoints else {
             return false
         }
         guard let position, let before = earlier.position else { return earlier.position == position }
@@ -247,9 +236,6 @@ extension OfflineCopy.Origin {
 
     fileprivate var stored: PropertyListValue {
         var entry: [String: PropertyListValue] = ["prefix": .string(prefix), "suite": .string(suite)]
-        if !scopes.isEmpty {
-            entry["scopes"] = .dictionary(scopes.mapValues { .array($0.map { .string($0) }) })
-        }
         if let cluster { entry["cluster"] = .string(cluster) }
         if !endpoints.isEmpty { entry["endpoints"] = .array(endpoints.map { .string($0) }) }
         guard let position else { return .dictionary(entry) }
@@ -268,13 +254,6 @@ extension OfflineCopy.Origin {
             case .string(let suite) = entry["suite"]
         else { return nil }
         self.init(prefix: prefix, suite: suite)
-        if let scopes = entry["scopes"] {
-            guard case .dictionary(let scopes) = scopes else { return nil }
-            self.scopes = scopes.mapValues { ids in
-                guard case .array(let ids) = ids else { return [] }
-                return ids.compactMap { if case .string(let id) = $0 { id } else { nil } }
-            }
-        }
         if case .string(let cluster) = entry["cluster"] { self.cluster = cluster }
         if case .array(let endpoints) = entry["endpoints"] {
             self.endpoints = endpoints.compactMap { if case .string(let endpoint) = $0 { endpoint } else { nil } }

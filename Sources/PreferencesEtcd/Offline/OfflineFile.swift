@@ -1,5 +1,4 @@
-internal import DurableFile
-internal import Preferences
+@testable internal import Preferences
 
 #if canImport(FoundationEssentials)
 internal import FoundationEssentials
@@ -7,56 +6,73 @@ internal import FoundationEssentials
 internal import Foundation
 #endif
 
-/// A file in the file store's format, of which each step is one line, so that a kill leaves all of it or nothing.
+/// A preferences file, of which each step is one write, so that a kill leaves all of it or nothing.
 final class OfflineFile: Sendable {
     let path: String
-    private let file: FileBackend
+    private let source: Source
+    private let store: PreferenceStore
     /// The errors to report, which can occur while a lock is held.
     private let problems = Lock<[PreferenceError]>([])
 
     init(path: String) throws(PreferenceError) {
         self.path = path
-        file = try FileBackend(at: URL(filePath: path), isWatched: false)
+        source = Source(FileBackend(path, FileSystem(), .current))
+        store = PreferenceStore(Layer(source: source))
+        // What matters is thrown, or read by `load`: in a call of the backend, the handler would be called after that.
+        store.issueHandler = { _ in }
     }
 
     /// Returns the values in the file; lines that can't be read are `damaged` problems.
     func load() throws(PreferenceError) -> [String: PropertyListValue] {
-        let host = PreferenceBackendHost(changed: { _ in }) { [weak self] in self?.note($0) }
-        return try file.load(host: host)
+        try store.load()
+        source.own?.problems.forEach(note)
+        return store.contents
     }
 
-    /// Writes changes; returns false, and writes nothing, if the condition isn't true of the file.
-    @discardableResult
-    func write(
-        _ changes: [String: PropertyListValue?],
-        if condition: PreferenceCondition = .none
-    ) throws(PreferenceError) -> Bool {
-        try file.apply(changes, if: condition).isStored
+    func write(_ changes: [String: PropertyListValue?]) throws(PreferenceError) {
+        try write { transaction in for (name, value) in changes { transaction[name] = value } }
     }
 
-    /// Moves the lines that can't be read to a file beside this one.
-    func compact() throws(PreferenceError) { try file.compact() }
+    /// Writes a value; returns false, and writes nothing, if the name has one.
+    func writeFirst(_ value: PropertyListValue, for name: String) throws(PreferenceError) -> Bool {
+        try write { transaction in
+            guard transaction[name] == nil else { return false }
+            transaction[name] = value
+            return true
+        }
+    }
+
+    private func write<Result>(
+        _ body: (inout PreferenceTransaction) -> Result
+    ) throws(PreferenceError) -> Result {
+        do { return try store.transaction { body(&$0) } } catch { throw PreferenceError(.unavailable, from: error) }
+    }
+
+    /// Removes the file, with the lines that can't be read; the next write makes another one.
+    func remove() {
+        do { try FileManager.default.removeItem(atPath: path) } catch {
+            note(PreferenceError(.unavailable, "the damaged cache can't be removed", cause: error))
+        }
+    }
 
     /// Removes and returns the errors to report.
     func drainProblems() -> [PreferenceError] {
         problems.withLock { exchange(&$0, with: []) }
     }
 
-    func note(_ problem: PreferenceError) {
+    private func note(_ problem: PreferenceError) {
         problems.withLock { $0.append(problem) }
     }
 
-    /// Locks the file with `.lock` appended, which isn't the file itself, as appends lock that and compactions replace it.
+    /// Locks the file with `.lock` appended, which isn't the file itself, as that is replaced.
     ///
     /// - Returns: The lock, which ends with its release; `nil` if another store or process has it.
-    static func lock(_ path: String) throws -> OpenFile? {
+    static func lock(_ path: String) throws -> FileLock? {
         try FileManager.default.createDirectory(
             atPath: URL(filePath: path).deletingLastPathComponent().path,
             withIntermediateDirectories: true,
             attributes: [.posixPermissions: 0o700]
         )
-        let fileSystem = SystemFileSystem()
-        let lock = try fileSystem.open("\(path).lock", for: .creating)
-        return try fileSystem.lock(lock) ? lock : nil
+        return try FileLock(path: "\(path).lock")
     }
 }

@@ -1,4 +1,3 @@
-internal import DurableFile
 public import Preferences
 
 extension PreferenceStore {
@@ -22,88 +21,61 @@ extension PreferenceStore {
     ///   - id: The identifier of the unit, such as the host's name.
     ///   - name: The layer's name in `Preference.source`.
     public func canary(for id: String, named name: String = "canary") -> PreferenceStore {
-        PreferenceStore(backend: CanaryBackend(over: resolved, for: id, layer: name), name: name, isReadOnly: true)
+        let backend = CanaryBackend(StoreFollower(resolved.asLayers, of: resolved), for: id, layer: name)
+        return PreferenceStore(Layer(source: Source(backend)).readOnly(named: name))
     }
 }
 
 /// The values of a store that are meant for one unit.
-private final class CanaryBackend: PreferenceBackend {
-    private let store: PreferenceStore
+private final class CanaryBackend: Backend {
+    let place = "the canaries of another store"
+    let timeout: Duration
+    /// It reads what its store shows.
+    let saysWhenItWaits = true
+    let below: [Source]
+    private let follower: StoreFollower
     private let id: String
     private let layer: String
-    private let state = Lock(State())
+    private let host = Lock<PreferenceBackendHost?>(nil)
 
-    private struct State {
-        var host: PreferenceBackendHost?
-        /// The dictionaries as they were last read.
-        var stored: [String: PropertyListValue] = [:]
-        var values: [String: PropertyListValue] = [:]
-        var observation: PreferenceObservation?
+    init(_ follower: StoreFollower, for id: String, layer: String) {
+        (self.follower, self.id, self.layer) = (follower, id, layer)
+        below = follower.sources
+        timeout = below.map(\.longestWait).max() ?? .seconds(5)
     }
 
-    init(over store: PreferenceStore, for id: String, layer: String) {
-        self.store = store
-        self.id = id
-        self.layer = layer
+    func load(host: PreferenceBackendHost, until deadline: PreferenceDeadline) throws -> [StoredChange] {
+        self.host.withLock { $0 = host }
+        let all = follower.begin { host.changedNow() }
+        if let failure = follower.failures.first { throw failure }
+        return changes(all)
     }
 
-    var timeout: Duration? { store.core.layers.timeout }
-
-    func checkThreadMayBlock() throws(PreferenceError) { try store.core.layers.checkThreadMayBlock() }
-
-    func load(host: PreferenceBackendHost) throws(PreferenceError) -> [String: PropertyListValue] {
-        // Before the values are read, so that no change is missed, and even if they can't be.
-        let observation = store.subscribe { [weak self] _ in
-            if self?.update() != true { host.changed() } else { host.changed([:]) }
-        }
-        state.withLock { $0.observation = observation }
-        if let failure = store.snapshot().failures.lazy.compactMap(\.self).first { throw failure }
-        state.withLock { $0.host = host }
-        update()
-        return state.withLock { $0.values }
+    func catchUp(until deadline: PreferenceDeadline) -> ExternalChanges {
+        let changes = changes(follower.changes())
+        return changes.isEmpty ? .none : .changes([changes])
     }
 
-    func catchUp() throws(PreferenceError) {
-        try store.load()
-        update()
-    }
-
-    func apply(
-        _ changes: [String: PropertyListValue?],
-        if condition: PreferenceCondition
-    ) throws(PreferenceError) -> PreferenceBackendCommit {
+    func change(until deadline: PreferenceDeadline, _ body: (ExternalChanges) throws -> [StoredChange]) throws {
         throw PreferenceError(
             .readOnly,
             "a canary's values are set by their dictionaries in the store below; nothing was changed"
         )
     }
 
-    /// Reads the store again and collects what has changed; returns false, and reads nothing, before the store was loaded.
-    @discardableResult
-    private func update() -> Bool {
-        let (host, problems) = state.withLock { state -> (PreferenceBackendHost?, [PreferenceError]) in
-            guard let host = state.host else { return (nil, []) }
-            // Under the lock, so that an older reading never follows a newer one. Opens and reports nothing: an issue handler may use
-            // the store.
-            let stored = store.contentsOpen
-            var problems: [PreferenceError] = []
-            for (name, change) in state.stored.changes(to: stored) {
-                do throws(PreferenceError) {
-                    let value = if let change { try value(in: change) } else { PropertyListValue?.none }
-                    guard state.values[name] != value else { continue }
-                    state.values[name] = value
-                    host.collect([name: value])
-                } catch {
-                    if state.values.removeValue(forKey: name) != nil { host.collect([name: PropertyListValue?.none]) }
-                    let message = "\(error.message) (\(layer) layer)"
-                    problems.append(PreferenceError(error.code, name: name, message))
-                }
-            }
-            state.stored = stored
-            return (host, problems)
+    /// Returns the unit's values of names, of which the strongest layer's dictionary counts.
+    private func changes(_ stored: [(layer: Int, change: StoredChange)]) -> [StoredChange] {
+        var dictionaries: [String: PropertyListValue?] = [:]
+        for (_, change) in stored.sorted(by: { $0.layer < $1.layer }) {
+            dictionaries.updateValue(dictionaries[change.name].flatMap(\.self) ?? change.value, forKey: change.name)
         }
-        for problem in problems { host?.report(problem) }
-        return host != nil
+        return dictionaries.map { name, dictionary in
+            do throws(PreferenceError) { return StoredChange(name, try dictionary.flatMap(value)) } catch {
+                let problem = PreferenceError(error.code, name: name, "\(error.message) (\(layer) layer)")
+                host.withLock { $0 }?.report(problem)
+                return StoredChange(name, nil)
+            }
+        }
     }
 
     /// Returns the value in a dictionary if it is meant for the unit.
@@ -117,7 +89,7 @@ private final class CanaryBackend: PreferenceBackend {
         do {
             return try Rollout(storedValue: .dictionary(members)).includes(id) ? value : nil
         } catch {
-            throw PreferenceError(.unreadable, (error as? PreferenceError)?.message ?? "\(error)")
+            throw PreferenceError(.unreadable, from: error)
         }
     }
 }

@@ -5,20 +5,6 @@ internal import Preferences
 struct KeyRange: Hashable, Sendable {
     let start: Data
     let end: Data
-
-    func contains(_ key: Data) -> Bool { !key.lexicographicallyPrecedes(start) && key.lexicographicallyPrecedes(end) }
-
-    /// The keys that both ranges have; `nil` if there are none.
-    func intersection(_ other: KeyRange) -> KeyRange? {
-        let start = start.lexicographicallyPrecedes(other.start) ? other.start : start
-        let end = end.lexicographicallyPrecedes(other.end) ? end : other.end
-        return start.lexicographicallyPrecedes(end) ? KeyRange(start: start, end: end) : nil
-    }
-
-    /// The keys that the other range lacks, in order.
-    func subtracting(_ other: KeyRange) -> [KeyRange] {
-        [KeyRange(start: Data(), end: other.start), KeyRange(start: other.end, end: end)].compactMap(intersection)
-    }
 }
 
 /// The keys of one suite: `prefix/suite/name`.
@@ -30,18 +16,13 @@ struct KeySpace: Hashable, Sendable {
     let start: Data
     /// The end of the range of all keys of the suite, including the fence.
     let end: Data
-    /// The ranges of the names that are read and watched, in order and without common keys: all names, unless scopes are listed.
-    ///
-    /// The first one begins with the first possible name, as each name of a scope has a dot.
-    private(set) var ranges: [KeyRange] = []
 
     /// Creates the keys of a suite.
     ///
     /// - Parameters:
     ///   - prefix: The prefix of the keys of all suites.
     ///   - suite: The name of the suite.
-    ///   - scopes: The ids to read of each scope that is listed.
-    init(prefix: String, suite: String, scopes: [String: [String]] = [:]) throws(PreferenceError) {
+    init(prefix: String, suite: String) throws(PreferenceError) {
         guard !suite.isEmpty, !suite.utf8.contains(UInt8(ascii: "/")) else {
             throw PreferenceError(
                 .invalidName,
@@ -51,17 +32,7 @@ struct KeySpace: Hashable, Sendable {
         let text = prefix.isEmpty ? suite : "\(prefix)/\(suite)"
         start = Data("\(text)/".utf8)
         end = Data("\(text)0".utf8)
-        ranges = [names]
-        for (scope, ids) in scopes {
-            let all = range(of: "\(scope).")
-            let listed = Set(ids.map { range(of: PreferenceStore.scopePrefix(scope, id: $0)) })
-            ranges = ranges.flatMap { range in range.subtracting(all) + listed.compactMap(range.intersection) }
-        }
-        ranges.sort { $0.start.lexicographicallyPrecedes($1.start) }
     }
-
-    /// Whether names of other scopes than the listed ones are neither read nor watched.
-    var isPartial: Bool { ranges != [names] }
 
     /// The key with an empty name, which every write puts.
     var mark: Data { start }
@@ -85,23 +56,6 @@ struct KeySpace: Hashable, Sendable {
     func removalGuard(of key: Data) -> Data {
         let hash = key.dropFirst(start.count).reduce(2_166_136_261 as UInt32) { ($0 ^ UInt32($1)) &* 16_777_619 }
         return fence + [UInt8(truncatingIfNeeded: hash ^ hash >> 8 ^ hash >> 16 ^ hash >> 24)]
-    }
-
-    /// Returns the range of the keys whose names begin with a prefix, or of all names for an empty prefix.
-    func range(of prefix: String) -> KeyRange {
-        guard !prefix.isEmpty else { return names }
-        let first = key(of: prefix)
-        // The addition can't overflow, as no byte of UTF-8 is 255.
-        return KeyRange(start: first, end: first.dropLast() + [first[first.endIndex - 1] + 1])
-    }
-
-    /// Returns the ranges of the names that begin with a prefix and are read.
-    func ranges(of prefix: String) -> [KeyRange] { ranges.compactMap(range(of: prefix).intersection) }
-
-    /// Returns whether a name is read and watched.
-    func contains(_ name: String) -> Bool {
-        let key = key(of: name)
-        return ranges.contains { $0.contains(key) }
     }
 
     /// Returns the name that a key belongs to, or `nil` if it is the key of no name.

@@ -20,9 +20,8 @@ struct Mirror: Sendable {
     }
 
     let keys: KeySpace
-    /// Passes external changes on to the store, with their revision if it has a place among those of earlier changes; set when the
-    /// store has the values.
-    var pass: @Sendable ([String: PropertyListValue?], Int64?) -> Void = { _, _ in }
+    /// The external changes that the store has yet to publish, in order; nil until it has the values.
+    private var collected: [[StoredChange]]?
     private(set) var entries: [Data: Entry] = [:]
     /// The values by name; for one that can't be decoded, the last one that could, so that a typo of an operator doesn't set a fleet to
     /// its defaults. A value of another type can be decoded, and replaces the one before.
@@ -44,8 +43,6 @@ struct Mirror: Sendable {
     /// The number of the cluster's histories that have ended. Revisions in an answer are compared with the mirror's only if none has ended
     /// since its request.
     private(set) var histories = 0
-    /// Whether the cluster was restored, so that the next revision is none after those of earlier changes.
-    private var isRestored = false
     /// The errors that have yet to be reported.
     private var problems: [PreferenceError] = []
     /// The changes that the cache lacks.
@@ -68,22 +65,11 @@ struct Mirror: Sendable {
         return mark > newest || count.map { $0 != entries.count } ?? false
     }
 
-    /// Returns whether a member has changes that the mirror lacks, by the names that were put since the mirror's revision and the number
-    /// of all at a revision; if not, the mirror is complete up to it.
-    ///
-    /// The mark doesn't show it if the store reads only some scopes, as others may have put it.
-    mutating func isBehind(_ delta: RangeResponse, at revision: Int64) -> Bool {
-        guard newest <= revision else { return false }
-        guard newer(in: delta).isEmpty, Int(delta.count.value) == entries.count else { return true }
-        advance(to: revision)
-        return false
-    }
-
     // MARK: Reading
 
     /// Resets the known revisions, as the cluster was restored from an older state; call it before `replace`.
     mutating func forgetRevisions() {
-        (revision, ownRevision, isRestored, mark) = (0, 0, true, nil)
+        (revision, ownRevision, mark) = (0, 0, nil)
         (ahead, isVerified, cluster) = ([:], true, nil)
         histories += 1
         for key in entries.keys { entries[key]?.modRevision = 0 }
@@ -171,41 +157,6 @@ struct Mirror: Sendable {
         finish(changes, at: revision)
     }
 
-    /// Applies events of one of several ranges together with what was put in the others up to the same revision, as one change.
-    ///
-    /// It returns false and changes nothing if names of the others may have been removed; then the names that are left are needed.
-    ///
-    /// - Parameters:
-    ///   - events: The events of the range, in order.
-    ///   - range: The range that they are of.
-    ///   - others: The names put in the other ranges since the mirror's revision, and the number of all their names.
-    ///   - present: The names of the other ranges at the revision; `nil` if they were not read.
-    ///   - revision: The revision of the last event, at which the others were read.
-    mutating func apply(
-        _ events: [WatchEvent],
-        of range: KeyRange,
-        with others: RangeResponse,
-        keeping present: Set<Data>? = nil,
-        at revision: Int64
-    ) -> Bool {
-        guard revision > self.revision else { return true }
-        let newer = newer(in: others)
-        var changes: [String: PropertyListValue?] = [:]
-        if let present {
-            removeAll(except: present.union(entries.keys.filter(range.contains)), at: revision, &changes)
-        } else {
-            let count = entries.keys.count { !range.contains($0) } + newer.count { entries[$0.key] == nil }
-            // Later writes of this store change the number, too.
-            guard ownRevision <= revision, count == Int(others.count.value) else { return false }
-        }
-        for event in events where isNewer(event.kv) {
-            if event.isRemoval { remove(event.kv.key, &changes) } else { put(event.kv, &changes) }
-        }
-        for keyValue in newer { apply(keyValue, &changes) }
-        finish(changes, at: revision)
-        return true
-    }
-
     /// Records that all events up to a revision were applied.
     mutating func advance(to revision: Int64) {
         if revision > self.revision { finish([:], at: revision) }
@@ -288,12 +239,18 @@ struct Mirror: Sendable {
 
     // MARK: Notifying
 
-    /// Passes the current values of some names on to the store.
-    func passOn(_ names: some Collection<String>) {
-        var changes: [String: PropertyListValue?] = [:]
-        for name in names { changes.updateValue(values[name], forKey: name) }
-        pass(changes, nil)
+    /// Begins to collect changes, for a store that has the values.
+    mutating func collect() { collected = [] }
+
+    /// Removes and returns the external changes that the store has yet to publish.
+    mutating func drainChanges() -> ExternalChanges {
+        guard let changes = collected, !changes.isEmpty else { return .none }
+        collected = []
+        return .changes(changes)
     }
+
+    /// Whether there are external changes that the store has yet to publish.
+    var hasChanges: Bool { collected?.isEmpty == false }
 
     /// Removes and returns the changes that the cache lacks; all values if it has none of the store's.
     mutating func drainUncopied(isFirst: Bool) -> [String: PropertyListValue?] {
@@ -319,7 +276,7 @@ struct Mirror: Sendable {
     private mutating func finish(_ changes: [String: PropertyListValue?], at revision: Int64) {
         self.revision = revision
         if !ahead.isEmpty { ahead = ahead.filter { $0.value > revision } }
-        if !changes.isEmpty { pass(changes, exchange(&isRestored, with: false) ? nil : revision) }
+        if !changes.isEmpty { collected?.append(changes.map { StoredChange($0.key, $0.value) }) }
     }
 
     /// Returns the revision of the last known change of a key, or zero.

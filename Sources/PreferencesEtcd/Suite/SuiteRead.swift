@@ -4,7 +4,7 @@ internal import FoundationEssentials
 internal import Foundation
 #endif
 
-/// A read of all names that a store reads, in pages, all of the revision of the first one; a failed first read continues with the
+/// A read of all names of a suite, in pages, all of the revision of the first one; a failed first read continues with the
 /// missing page.
 ///
 /// A suite of more than a page is complete when its mark at that revision is the one of the first page: a cluster that was restored
@@ -22,8 +22,6 @@ struct SuiteRead: Sendable {
     private let keys: KeySpace
     private var step = Step.first
     private var nextKey: Data
-    /// The place of the range that is being read.
-    private var rangeIndex = 0
     /// The revision of the pages; zero before the first.
     private(set) var revision: Int64 = 0
     /// The number of the cluster that gave the first page.
@@ -46,7 +44,7 @@ struct SuiteRead: Sendable {
 
     /// The next request.
     var request: RangeRequest {
-        var request = RangeRequest(key: nextKey, rangeEnd: keys.ranges[rangeIndex].end)
+        var request = RangeRequest(key: nextKey, rangeEnd: keys.names.end)
         request.limit = GatewayInteger(Self.pageSize)
         if step == .last { request = RangeRequest(key: keys.mark) }
         if revision > 0 { request.revision = GatewayInteger(revision) }
@@ -74,15 +72,10 @@ struct SuiteRead: Sendable {
         return true
     }
 
-    /// Moves to the next page, of the same range or the next one; returns false after the last one.
+    /// Moves to the next page; returns false after the last one.
     private mutating func continues(after response: RangeResponse) -> Bool {
-        if response.more == true, let last = response.kvs?.last?.key {
-            nextKey = last + [0]
-            return true
-        }
-        guard rangeIndex + 1 < keys.ranges.count else { return false }
-        rangeIndex += 1
-        nextKey = keys.ranges[rangeIndex].start
+        guard response.more == true, let last = response.kvs?.last?.key else { return false }
+        nextKey = last + [0]
         return true
     }
 }

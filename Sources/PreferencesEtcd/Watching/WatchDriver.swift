@@ -1,4 +1,3 @@
-internal import DurableFile
 internal import Preferences
 
 /// A thread that performs the actions of a watch's state machine, and passes it the answers of the servers.
@@ -14,12 +13,6 @@ final class WatchDriver: Sendable {
         var stream: Int?
         /// The number of the stream of a replacement that is being opened.
         var replacement: Int?
-        /// The number of watches that are open, by the number of their stream.
-        var openCounts: [Int: Int] = [:]
-        /// The parts of streams that have opened some of their watches, until all are open.
-        var held: [(part: StreamPart, stream: Int)] = []
-        /// Whether the requests of later streams are padded, because a server has lost some of an earlier stream.
-        var mustPad = false
         var streamCount = 0
         /// The time to replace the connection to the current member.
         var renewal: ContinuousClock.Instant?
@@ -28,65 +21,23 @@ final class WatchDriver: Sendable {
         var isStopped = false
         var isStarted = false
 
-        /// Removes and returns the next part; those that were held come first when all `count` watches of their stream are open.
-        mutating func popPart(_ count: Int) -> (part: StreamPart, stream: Int)? {
-            guard let index = held.firstIndex(where: { openCounts[$0.stream] == count }) else {
-                // A slice keeps what was removed from its start until its storage is replaced.
-                defer { if parts.isEmpty { parts = [] } }
-                return parts.popFirst()
-            }
-            return held.remove(at: index)
-        }
-
-        /// Holds a message that follows the opening of some but not all of the `count` watches of its stream, or opens one of them; returns
-        /// false if it is to be handled.
-        mutating func holds(_ response: WatchResponse, _ part: StreamPart, _ stream: Int, _ count: Int) -> Bool {
-            let openCount = openCounts[stream] ?? 0
-            guard openCount < count, response.canceled != true, response.created == true || openCount > 0 else {
-                return false
-            }
-            guard response.created == true else {
-                held.append((part, stream))
-                return true
-            }
-            openCounts[stream] = openCount + 1
-            return openCount + 1 < count
-        }
-
-        /// Whether the current stream has opened some but not all of its `count` watches.
-        func lacksWatches(_ count: Int) -> Bool {
-            guard !mustPad, let stream, let openCount = openCounts[stream] else { return false }
-            return openCount < count
-        }
-
-        /// Drops what is known of closed streams, which should have opened `count` watches.
-        mutating func forgetClosedStreams(_ count: Int) {
-            let open = [stream, replacement]
-            if openCounts.contains(where: { !open.contains($0.key) && $0.value < count }) { mustPad = true }
-            openCounts = openCounts.filter { open.contains($0.key) }
-            held = held.filter { open.contains($0.stream) }
+        /// Removes and returns the next part.
+        mutating func popPart() -> (part: StreamPart, stream: Int)? {
+            // A slice keeps what was removed from its start until its storage is replaced.
+            defer { if parts.isEmpty { parts = [] } }
+            return parts.popFirst()
         }
     }
 
     /// The receiver of the machine's actions; each of its methods may block.
     protocol Delegate: AnyObject, Sendable {
         func apply(_ events: [WatchEvent])
-        func complete(_ events: [WatchEvent], ofRange index: Int, _ endpoint: String) -> Result<Int64, GatewayFailure>
         func advance(to revision: Int64)
         func reread() -> Result<Int64, GatewayFailure>
         func probe(_ endpoint: String, isCounting: Bool) -> Result<ProbeResult, GatewayFailure>
         func becameConnected(to endpoint: String)
         func becameDisconnected(_ failure: GatewayFailure)
     }
-
-    /// The number of messages to hold until all watches are open; a server opens them before it sends many.
-    static let largestHeldCount = 1_000
-
-    /// The number of spaces after the requests of a stream that has to be padded.
-    ///
-    /// When the gateway begins its answer, which it does with the first watch, Go's HTTP server discards the rest of the request's body
-    /// unless that is longer than this (`maxPostHandlerReadBytes` in `net/http`).
-    static let padding = 256 << 10
 
     private let client: GatewayClient
     private let keys: KeySpace
@@ -122,7 +73,7 @@ final class WatchDriver: Sendable {
             if revision != nil { probeNow() }
             return
         }
-        let isRunning = WorkerQueue.startThread("etcd watch") { [weak delegate] in
+        let isRunning = Pool.startThread { [weak delegate] in
             self.run(from: Self.beginning(after: revision, isResumed: isResumed)) { delegate }
         }
         guard isRunning else {
@@ -134,8 +85,7 @@ final class WatchDriver: Sendable {
         }
     }
 
-    /// Requests a probe of the watch's member, which also sends the queued writes; without a watch, shortens the pause before it is opened
-    /// to a second.
+    /// Requests a probe of the watch's member; without a watch, shortens the pause before it is opened to a second.
     func probeNow() { inbox.signal { $0.isAwaited = true } }
 
     /// Has the suite read again, because another history has answered.
@@ -153,7 +103,6 @@ final class WatchDriver: Sendable {
 
     private func run(from beginning: WatchStateMachine.Input, _ delegate: () -> (any Delegate)?) {
         var machine = WatchStateMachine(
-            rangeCount: keys.ranges.count,
             endpointCount: client.endpoints.count,
             attemptTimeout: attemptTimeout,
             probeInterval: probeInterval,
@@ -224,9 +173,6 @@ final class WatchDriver: Sendable {
         case .apply(let events):
             client.record(.received(events.count))
             delegate.apply(events)
-        case .complete(let events, let index):
-            client.record(.received(events.count))
-            return .completed(delegate.complete(events, ofRange: index, watch.current.endpoint))
         case .advance(let revision): delegate.advance(to: revision)
         case .probe(let isCounting):
             let result = delegate.probe(watch.current.endpoint, isCounting: isCounting)
@@ -249,21 +195,16 @@ final class WatchDriver: Sendable {
         as role: WritableKeyPath<Inbox, Int?>
     ) -> GatewayFailure? {
         watch = OpenWatch(endpoint: endpoint)
-        let (number, mustPad) = inbox.withLock { inbox in
+        let number = inbox.withLock { inbox in
             inbox.streamCount += 1
             inbox[keyPath: role] = inbox.streamCount
             if role == \.stream { inbox.lastMessage = .now }
-            inbox.forgetClosedStreams(keys.ranges.count)
-            return (inbox.streamCount, inbox.mustPad)
+            return inbox.streamCount
         }
         do throws(GatewayFailure) {
             watch.token = try client.token(from: endpoint, within: attemptTimeout)
-            // The server numbers the watches in the order of the requests.
-            let requests = keys.ranges.map { range in
-                WatchRequest(create: .init(key: range.start, rangeEnd: range.end, startRevision: revision))
-            }
-            var body = try GatewayClient.encode(requests: requests)
-            if mustPad { body.append(contentsOf: repeatElement(UInt8(ascii: " "), count: Self.padding)) }
+            let create = WatchRequest.Create(key: keys.names.start, rangeEnd: keys.names.end, startRevision: revision)
+            let body = try GatewayClient.encode(WatchRequest(create: create))
             let request = GatewayRequest(endpoint: endpoint, path: "/v3/watch", body: body, token: watch.token)
             watch.stream = client.transport.stream(request) { [weak self] in self?.receive($0, from: number) }
             return nil
@@ -348,14 +289,10 @@ final class WatchDriver: Sendable {
         if let end = watch.replacementDeadline { timers.append((end, .moved(false))) }
         if machine.mayMove, let end = watch.rebalanceAt { timers.append((end, .move)) }
         let awaitedEnd = machine.patienceWhenAwaited.map { (pause?.start ?? .now) + $0 }
-        // The parts of a stream that opens its watches don't move the timers.
-        while true {
-            switch wait(for: timers, awaitedEnd, machine, pause) {
-            case .stop: return nil
-            case .input(let input): return input
-            case .part(let part, let stream, let isReplacement):
-                if let input = received(part, from: stream, isReplacement: isReplacement) { return input }
-            }
+        switch wait(for: timers, awaitedEnd, machine, pause) {
+        case .stop: return nil
+        case .input(let input): return input
+        case .part(let part, let isReplacement): return received(part, isReplacement: isReplacement)
         }
     }
 
@@ -370,22 +307,18 @@ final class WatchDriver: Sendable {
             if inbox.isStopped { return .done(.stop) }
             // First, as the messages of the stream may be of the other history.
             if exchange(&inbox.hasHistoryEnded, with: false) { return .done(.input(.historyEnded)) }
-            while let (part, stream) = inbox.popPart(keys.ranges.count) {
+            while let (part, stream) = inbox.popPart() {
                 guard stream == inbox.stream || stream == inbox.replacement else { continue }
-                return .done(.part(part, stream, isReplacement: stream == inbox.replacement))
+                return .done(.part(part, isReplacement: stream == inbox.replacement))
             }
             let renewal = machine.mayMove ? inbox.renewal.map { (end: $0, input: WatchStateMachine.Input.move) } : nil
             let awaited = inbox.isAwaited ? awaitedEnd.map { (end: $0, input: WatchStateMachine.Input.waiting) } : nil
-            let loss = inbox.lacksWatches(keys.ranges.count) ? inbox.lastMessage + attemptTimeout / 5 : nil
-            let failure = GatewayFailure.unreachable("the server has lost requests of the watch")
-            let lost = loss.map { (end: $0, input: WatchStateMachine.Input.ended(failure)) }
-            guard let first = (timers + [renewal, awaited, lost].compactMap(\.self)).min(by: { $0.end < $1.end }) else {
+            guard let first = (timers + [renewal, awaited].compactMap(\.self)).min(by: { $0.end < $1.end }) else {
                 return .until(nil)
             }
             let rest = first.end - .now
             guard rest <= .zero else { return .until(rest) }
             if pause != nil || first.end == awaited?.end { inbox.isAwaited = false }
-            if first.end == lost?.end { inbox.stream = nil }
             return .done(.input(first.input ?? .silence(since: .now - inbox.lastMessage)))
         }
     }
@@ -394,23 +327,16 @@ final class WatchDriver: Sendable {
     private enum Next {
         case stop
         case input(WatchStateMachine.Input)
-        case part(StreamPart, Int, isReplacement: Bool)
+        case part(StreamPart, isReplacement: Bool)
     }
 
-    /// Returns the input for a part; `nil` if not all watches of its stream are open yet.
-    private func received(_ part: StreamPart, from stream: Int, isReplacement: Bool) -> WatchStateMachine.Input? {
-        var input = Self.input(of: part)
+    /// Returns the input for a part.
+    private func received(_ part: StreamPart, isReplacement: Bool) -> WatchStateMachine.Input {
+        let input = Self.input(of: part)
         if case .response(let response) = input {
             client.noteCluster(of: response.header)
             // A message of another cluster must not be used, nor a replacement at one; the suite is read again.
             if inbox.withLock({ exchange(&$0.hasHistoryEnded, with: false) }) { return .historyEnded }
-            let (isHeld, count) = inbox.withLock {
-                ($0.holds(response, part, stream, keys.ranges.count), $0.held.count)
-            }
-            if isHeld {
-                guard count > Self.largestHeldCount else { return nil }
-                input = .ended(.unreachable("not all watches were opened"))
-            }
         }
         if isReplacement { return .moved(Self.isOpening(input)) }
         // The first reason counts; the end of the connection may give another.

@@ -13,7 +13,7 @@ struct WatchStateMachine: Sendable {
         case ended(GatewayFailure)
         /// `patience` has passed without an input; the stream has sent nothing for the duration.
         case silence(since: Duration)
-        /// A write is queued although the watch is open, or a server has answered although it isn't, and `patienceWhenAwaited` is over.
+        /// A server has answered, so the watch needn't pause for longer, and may have something to deliver; `patienceWhenAwaited` is over.
         case waiting
         case probed(Result<ProbeResult, GatewayFailure>)
         /// Another history than that of the watch has answered.
@@ -24,8 +24,6 @@ struct WatchStateMachine: Sendable {
         case moved(Bool)
         /// The suite was read at this revision, or reading it failed.
         case reread(Result<Int64, GatewayFailure>)
-        /// All ranges are complete up to this revision, or reading the others failed.
-        case completed(Result<Int64, GatewayFailure>)
     }
 
     enum Action: Hashable, Sendable {
@@ -34,10 +32,6 @@ struct WatchStateMachine: Sendable {
         case leaveEndpoint
         case renewToken
         case apply([WatchEvent])
-        /// Apply events of one of several ranges together with what the others have at the last revision.
-        ///
-        /// The watches of a stream are delivered independently, and a silent one may have nothing, or be late.
-        case complete([WatchEvent], range: Int)
         /// All events up to this revision were applied.
         case advance(to: Int64)
         /// Read the revision of the mark, and count the names if `isCounting`.
@@ -83,9 +77,6 @@ struct WatchStateMachine: Sendable {
     /// Whether a replacement is being opened.
     private var isMoving = false
     private var probeCount = 0
-    /// The revisions of the last progress notifications, by range.
-    private var progress: [Int64: Int64] = [:]
-    private let rangeCount: Int
     private let endpointCount: Int
     private let attemptTimeout: Duration
     private let probeInterval: Duration
@@ -103,7 +94,6 @@ struct WatchStateMachine: Sendable {
     /// Creates a machine that waits for `begin`.
     ///
     /// - Parameters:
-    ///   - rangeCount: The number of ranges, of which each has a watch of the stream.
     ///   - endpointCount: The number of endpoints, which are tried in turn.
     ///   - attemptTimeout: The time that a watch may take to open.
     ///   - probeInterval: The time without a message after which the member is probed.
@@ -111,14 +101,12 @@ struct WatchStateMachine: Sendable {
     ///     sends its revision on a stream without events, as only a broken stream is silent for longer.
     ///   - random: Returns a number in 0..<1 that varies pauses and probes; 0.5 leaves them unchanged.
     init(
-        rangeCount: Int = 1,
         endpointCount: Int = 1,
         attemptTimeout: Duration,
         probeInterval: Duration,
         renewal: Duration = .seconds(15 * 60),
         random: @escaping @Sendable () -> Double = { 0.5 }
     ) {
-        self.rangeCount = rangeCount
         self.endpointCount = endpointCount
         self.attemptTimeout = attemptTimeout
         self.probeInterval = probeInterval
@@ -215,13 +203,6 @@ struct WatchStateMachine: Sendable {
             nextRevision = max(nextRevision ?? 0, revision + 1)
             return open()
         case .reread(.failure(let failure)): return fail(failure)
-        case .completed(.success(let revision)):
-            nextRevision = max(nextRevision ?? 0, revision + 1)
-            return []
-        case .completed(.failure(let failure)):
-            guard failure.isCompacted else { return [.close] + fail(failure) }
-            nextRevision = nil
-            return [.close] + open()
         }
     }
 
@@ -231,7 +212,6 @@ struct WatchStateMachine: Sendable {
             return [.reread]
         }
         state = .opening
-        progress = [:]
         return [.open(from: nextRevision)]
     }
 
@@ -266,14 +246,11 @@ struct WatchStateMachine: Sendable {
         let events = (response.events ?? []).filter { $0.kv.modRevision.value >= expected }
         if let last = events.last {
             isReopened = false
-            guard rangeCount == 1 else { return [.complete(events, range: Int(response.watch.value))] }
             nextRevision = last.kv.modRevision.value + 1
             return [.apply(events)]
         }
         // A response without events is a progress notification: all events up to its revision were sent.
-        guard response.events == nil, let delivered = response.header?.revision.value else { return [] }
-        progress[response.watch.value] = delivered
-        guard progress.count == rangeCount, let revision = progress.values.min(), revision >= expected else {
+        guard response.events == nil, let revision = response.header?.revision.value, revision >= expected else {
             return []
         }
         nextRevision = revision + 1

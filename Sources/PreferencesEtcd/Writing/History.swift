@@ -1,4 +1,4 @@
-internal import DurableFile
+internal import Preferences
 
 /// The events of a suite from the revision that a write was based on up to the one at which its repetition came too late.
 ///
@@ -15,8 +15,7 @@ struct History {
     private let client: GatewayClient
     private let attemptTimeout: Duration
 
-    /// Creates a history that ends at a revision at which a key of the suite was put, or for a store of some scopes the mark;
-    /// without an event there, the end can't be seen.
+    /// Creates a history that ends at a revision at which a key of the suite was put; without an event there, the end can't be seen.
     init(
         of builder: TransactionBuilder,
         through end: Int64,
@@ -49,7 +48,7 @@ struct History {
                 if case .notUnderstood = error { misunderstandings += 1 }
                 guard error.isTemporary || 1...client.endpoints.count ~= misunderstandings else { throw error }
                 client.leave(endpoint)
-                Pause.sleep(microseconds: 50_000)
+                pauseThread(for: .milliseconds(50))
             }
         }
     }
@@ -60,8 +59,7 @@ struct History {
 
     private func events(from endpoint: String, with token: String?) throws(GatewayFailure) -> [WatchEvent] {
         let keys = builder.keys
-        let rangeEnd = keys.isPartial ? keys.names.start : keys.end
-        let create = WatchRequest.Create(key: keys.start, rangeEnd: rangeEnd, startRevision: builder.base + 1)
+        let create = WatchRequest.Create(key: keys.start, rangeEnd: keys.end, startRevision: builder.base + 1)
         let request = GatewayRequest(
             endpoint: endpoint,
             path: "/v3/watch",

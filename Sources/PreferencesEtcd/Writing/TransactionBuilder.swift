@@ -23,6 +23,8 @@ struct TransactionBuilder: Sendable {
     /// The number of the cluster's histories that had ended.
     let histories: Int
     private let comparisons: [Comparison]
+    /// Whether it is stored only if the mirror has each name as it is in etcd, so that the mirror is complete then.
+    let comparesAll: Bool
     /// Whether it puts a name that was absent, which is absent again after it was stored and the name removed.
     private let putsAbsentName: Bool
     private var writes: [Operation]
@@ -33,16 +35,14 @@ struct TransactionBuilder: Sendable {
     ///
     /// - Parameters:
     ///   - changes: The changes to store.
-    ///   - names: All names of the write, including those that keep their values; each must be unmodified.
-    ///   - condition: The condition of the write.
+    ///   - names: The names on which the changes depend, and those that keep their values; each must be unmodified. All names if nil.
     ///   - mirror: The values and revisions to compare with.
     ///   - mark: The mark to put, or `nil` to put none.
     ///   - limit: The servers' `--max-txn-ops`.
     /// - Throws: If a value can't be encoded, or there are too many changes for the limit.
     init(
         _ changes: [String: PropertyListValue?],
-        among names: some Sequence<String>,
-        if condition: PreferenceCondition,
+        among names: Set<String>?,
         on mirror: Mirror,
         mark: WriteMark?,
         limit: Int
@@ -74,7 +74,8 @@ struct TransactionBuilder: Sendable {
         // For a nested transaction, etcd subtracts the outer one's comparisons from the limit.
         let isPacked = writes.count >= limit
         let comparisonLimit = isPacked ? limit / 2 : limit
-        comparisons = Self.comparisons(names, condition, mirror, isWrite: !changes.isEmpty, limit: comparisonLimit)
+        comparisons = Self.comparisons(names, mirror, isWrite: !changes.isEmpty, limit: comparisonLimit)
+        comparesAll = names == nil && comparisons.last?.rangeEnd != nil
     }
 
     /// Returns the request; a repeated one puts the fence if its comparisons fail, so that the history to search has an end.
@@ -82,7 +83,7 @@ struct TransactionBuilder: Sendable {
     /// If it puts an absent name, a repeated one changes nothing and always puts the fence: if `etcdctl` has removed the name since, the
     /// comparisons hold again. If the history doesn't include the write, it is planned again.
     func request(isRepeated: Bool) -> TransactionRequest {
-        let delta = keys.ranges.map { Operation.range(.delta(of: $0, since: revision)) }
+        let delta = [Operation.range(.delta(of: keys.names, since: revision))]
         guard let mark else { return TransactionRequest(compare: comparisons, success: writes, failure: delta) }
         let fence = Operation.put(PutRequest(key: keys.fence, value: WriteMark.fence))
         if isRepeated, putsAbsentName {
@@ -137,33 +138,28 @@ struct TransactionBuilder: Sendable {
     ///
     /// That comparison of the range doesn't detect removals, but the one of the mark does.
     private static func comparisons(
-        _ names: some Sequence<String>,
-        _ condition: PreferenceCondition,
+        _ names: Set<String>?,
         _ mirror: Mirror,
         isWrite: Bool,
         limit: Int
     ) -> [Comparison] {
         let keys = mirror.keys
-        var compared = Set(names.map(keys.key(of:))).union(condition.values.keys.map(keys.key(of:)))
-        let ranges = condition.isComplete ? keys.ranges(of: condition.prefix) : []
-        if condition.isComplete {
-            compared.formUnion(mirror.entries.keys.filter { $0.starts(with: keys.key(of: condition.prefix)) })
-        }
-        var comparisons = compared.flatMap { Self.comparisons(of: $0, mirror.entries[$0]) }
+        let compared = names.map { Set($0.map(keys.key(of:))) } ?? Set(mirror.entries.keys)
         // A range is compared with the revision up to which the mirror is complete, which may be older than this store's last write.
-        guard comparisons.count + 1 + max(ranges.count, 1) <= limit else {
-            return keys.ranges.map { Comparison(noneOf: $0, isNewerThan: mirror.revision) }
-                + [Comparison(key: keys.mark, result: .less, modRevision: mirror.revision + 1)]
+        let all = Comparison(noneOf: keys.names, isNewerThan: mirror.revision)
+        var comparisons = compared.flatMap { Self.comparisons(of: $0, mirror.entries[$0]) }
+        guard comparisons.count + 2 <= limit else {
+            return [all, Comparison(key: keys.mark, result: .less, modRevision: mirror.revision + 1)]
         }
         if isWrite {
             comparisons += guards(
                 of: compared.filter { mirror.entries[$0] == nil },
-                isComplete: condition.isComplete,
+                isComplete: names == nil,
                 mirror,
                 limit: limit - comparisons.count
             )
         }
-        return comparisons + ranges.map { Comparison(noneOf: $0, isNewerThan: mirror.revision) }
+        return names == nil ? comparisons + [all] : comparisons
     }
 
     /// Returns the comparisons that hold while a key is as the mirror has it.

@@ -1,4 +1,10 @@
-internal import DurableFile
+#if canImport(Glibc)
+internal import Glibc
+#elseif canImport(Musl)
+internal import Musl
+#else
+internal import Darwin
+#endif
 
 #if canImport(FoundationEssentials)
 internal import FoundationEssentials

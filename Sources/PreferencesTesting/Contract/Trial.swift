@@ -1,22 +1,28 @@
-internal import DurableFile
 internal import Preferences
+
+typealias Values = [String: PropertyListValue]
+typealias Changes = [String: PropertyListValue?]
 
 /// A rule being checked on a place.
 final class Trial: Sendable {
-    let place: PreferenceBackendPlace
     let patience: Duration
+    let offers: Set<Rule.Need>
+    private let place: PreferenceBackendPlace
     private let noted = Lock<[String]>([])
+    /// The names that were changed, for places that are asked for single names.
+    private let names = Lock<Set<String>>([])
 
-    init(of place: PreferenceBackendPlace, patience: Duration) {
-        self.place = place
-        self.patience = patience
+    init(of place: PreferenceBackendPlace, patience: Duration) throws {
+        (self.place, self.patience) = (place, patience)
+        var offers: Set<Rule.Need> = place.isShared ? [.sharedPlace] : []
+        if (try place.open() as? any Backend)?.isKeyed != true { offers.insert(.atomicity) }
+        if place.failNextWrite != nil { offers.insert(.failure) }
+        self.offers = offers
     }
 
     var findings: [String] { noted.withLock { $0 } }
 
-    func note(_ finding: String) {
-        noted.withLock { $0.append(finding) }
-    }
+    func note(_ finding: String) { noted.withLock { $0.append(finding) } }
 
     func expect(_ condition: Bool, _ finding: @autoclosure () -> String) {
         if !condition { note(finding()) }
@@ -24,86 +30,88 @@ final class Trial: Sendable {
 
     /// Opens and loads an instance.
     func open() throws -> Replica {
-        try Replica(place.open())
+        try Replica(place.open(), asking: { [self] in names.withLock { $0 } }) { [self] changed in
+            names.withLock { $0.formUnion(changed) }
+        }
     }
 
-    /// Expects that the place holds exactly `contents`, according to the instance, and to a new one if the place is shared.
-    func expect(_ replica: Replica, holds contents: [String: PropertyListValue], _ moment: String) throws {
-        try expect(replica.stores(contents), "\(moment) it does not hold exactly \(describe(contents))")
+    /// Expects that the place holds exactly these values, according to a new instance.
+    func expect(_ contents: Values, _ moment: String) throws {
         guard place.isShared else { return }
         let loaded = try open().contents
         expect(loaded == contents, "\(moment) a new instance loads \(describe(loaded)) and not \(describe(contents))")
+    }
+
+    /// Expects that a change fails because what is below the backend does.
+    func expectFailure(of replica: Replica, _ changes: Changes) {
+        place.failNextWrite?()
+        do {
+            try replica.store(changes)
+            note("change does not throw though the write fails")
+        } catch {}
     }
 }
 
 /// An instance of a backend, with the values that a store over it would show.
 final class Replica: Sendable {
     let backend: any PreferenceBackend
-    /// The number of times that the backend called `host.changed`.
-    let announcements: Announcements
-    private let state: Lock<State>
+    /// The same if it is asked for single names.
+    private let keyed: (any Backend)?
+    /// The calls of `host.changed`.
+    let announcements = Announcements()
+    private let known: Lock<Values>
+    private let names: @Sendable () -> Set<String>
+    private let note: @Sendable (Set<String>) -> Void
 
-    private struct State {
-        var known: [String: PropertyListValue] = [:]
-        var inbox = Inbox()
+    init(
+        _ backend: any PreferenceBackend,
+        asking names: @escaping @Sendable () -> Set<String>,
+        noting note: @escaping @Sendable (Set<String>) -> Void
+    ) throws {
+        (self.backend, self.names, self.note) = (backend, names, note)
+        let own = backend as? any Backend
+        keyed = own?.isKeyed == true ? own : nil
+        let host = PreferenceBackendHost(changed: { [announcements] in announcements.add() }, report: { _ in })
+        let loaded = try backend.load(host: host, until: PreferenceDeadline(after: backend.timeout))
+        known = Lock(Dictionary(loaded.compactMap { change in change.value.map { (change.name, $0) } }) { $1 })
+        _ = try readNames()
     }
 
-    init(_ backend: any PreferenceBackend) throws(PreferenceError) {
-        self.backend = backend
-        announcements = Announcements()
-        state = Lock(State())
-        let contents = try backend.load(
-            host: PreferenceBackendHost(
-                add: { [weak self] changes, position in self?.state.withLock { $0.inbox.add(changes, at: position) } },
-                addOwn: { [weak self] position in self?.state.withLock { $0.inbox.addOwn(at: position) } },
-                announce: { [announcements] _ in announcements.add() },
-                { _ in },
-                { nil }
-            )
-        )
-        state.withLock { $0.known = contents }
-    }
+    var contents: Values { known.withLock { $0 } }
 
-    var contents: [String: PropertyListValue] { state.withLock { $0.known } }
-
-    /// The outcome of `apply`.
-    struct Outcome {
-        let isStored: Bool
-        /// The external changes before it.
-        let outside: [String: PropertyListValue?]
-    }
-
+    /// Stores changes; returns the external changes that were passed on before.
     @discardableResult
-    func apply(
-        _ changes: [String: PropertyListValue?],
-        if condition: PreferenceCondition = .none
-    ) throws(PreferenceError) -> Outcome {
-        state.withLock { $0.inbox.begin(changes) }
-        defer { state.withLock { $0.inbox.begin(nil) } }
-        let isStored = try backend.apply(changes, if: condition).isStored
-        if isStored { state.withLock { $0.inbox.addOwn() } }
-        // Changes after its own are left to the next call.
-        let outside = publish(throughOwn: isStored)
-        if isStored { try backend.didApply() }
-        return Outcome(isStored: isStored, outside: outside)
+    func store(_ changes: Changes) throws -> Changes { try change { _ in changes } }
+
+    /// Stores what `body` returns for the newest values; returns the external changes before it.
+    @discardableResult
+    func change(until deadline: PreferenceDeadline? = nil, _ body: (Values) throws -> Changes) throws -> Changes {
+        var (external, stored) = (try readNames(), Changes())
+        try backend.change(until: deadline ?? PreferenceDeadline(after: backend.timeout)) { update in
+            external.merge(receive(update)) { $1 }
+            stored = try body(contents)
+            return stored.map { StoredChange($0.key, $0.value) }
+        }
+        _ = receive([stored])
+        note(Set(stored.keys))
+        keyed?.finish()
+        return external
     }
 
     /// Has the backend catch up; returns the external changes.
     @discardableResult
-    func catchUp() throws(PreferenceError) -> [String: PropertyListValue?] {
-        try backend.catchUp()
-        return publish()
+    func catchUp() throws -> Changes {
+        let external = receive(try backend.catchUp(until: PreferenceDeadline(after: backend.timeout)))
+        guard let keyed else { return external }
+        return external.merging(receive(.changes([try keyed.values(for: nil)]))) { $1 }
     }
 
     /// Has the backend catch up, and again after each call of `host.changed`, until `isEnough`; returns everything that the calls returned.
     ///
     /// A backend may hold a change back while it can't be sure of it, if it passes the change on later.
     @discardableResult
-    func catchUp(
-        within patience: Duration,
-        until isEnough: () -> Bool
-    ) async throws(PreferenceError) -> [[String: PropertyListValue?]] {
-        var returned: [[String: PropertyListValue?]] = []
+    func catchUp(within patience: Duration, until isEnough: () -> Bool) async throws -> [Changes] {
+        var returned: [Changes] = []
         while true {
             let count = announcements.count
             returned.append(try catchUp())
@@ -112,20 +120,35 @@ final class Replica: Sendable {
         }
     }
 
-    /// Returns whether exactly these values are stored; checks that by a condition, as a backend can't be read again otherwise.
-    func stores(_ contents: [String: PropertyListValue]) throws(PreferenceError) -> Bool {
-        let condition = PreferenceCondition(values: contents.mapValues { $0 }, isComplete: true)
-        return try apply(["contract.nothing": nil], if: condition).isStored
+    /// Asks for all names that any instance has changed, as reads do.
+    private func readNames() throws -> Changes {
+        guard let keyed else { return [:] }
+        return receive(.changes([try keyed.values(for: names().sorted())]))
     }
 
-    /// Shows the changes in the inbox as a store does: a value that it already shows isn't a change, so a backend may pass it on again.
-    private func publish(throughOwn: Bool = false) -> [String: PropertyListValue?] {
-        state.withLock { state in
-            var external: [String: PropertyListValue?] = [:]
-            while let batch = state.inbox.next() {
-                let different = batch.dictionary.filter { state.known[$0.key] != $0.value }
-                for (name, value) in different { state.known[name] = value }
-                if !batch.isOwn { external.merge(different) { $1 } } else if throughOwn { break }
+    private func receive(_ update: ExternalChanges) -> Changes {
+        switch update {
+        case .none: return [:]
+        case .changes(let transactions): return receive(transactions.map(dictionary))
+        case .contents(let transactions, let values):
+            let removed: Changes = contents.mapValues { _ in nil }
+            return receive(transactions.map(dictionary) + [removed.merging(dictionary(values)) { $1 }])
+        }
+    }
+
+    private func dictionary(_ changes: [StoredChange]) -> Changes {
+        Dictionary(changes.map { ($0.name, $0.value) }) { $1 }
+    }
+
+    /// Shows changes as a store does: a value that it already shows isn't a change, so a backend may pass it on again.
+    private func receive(_ transactions: [Changes]) -> Changes {
+        known.withLock { known in
+            var external: Changes = [:]
+            for changes in transactions {
+                for (name, value) in changes where known[name] != value {
+                    known[name] = value
+                    external.updateValue(value, forKey: name)
+                }
             }
             return external
         }
@@ -153,7 +176,7 @@ final class Announcements: Sendable {
 
     /// Waits for a call after the first `count`; returns false if none came in time.
     func exceed(_ count: Int, within patience: Duration) async -> Bool {
-        let isNotified = await withTaskGroup(of: Bool.self) { group in
+        await withTaskGroup(of: Bool.self) { group in
             group.addTask {
                 await self.next(after: count)
                 return true
@@ -168,7 +191,6 @@ final class Announcements: Sendable {
             if !isNotified { self.add() }
             return isNotified
         }
-        return isNotified
     }
 
     private func next(after count: Int) async {
@@ -183,12 +205,9 @@ final class Announcements: Sendable {
 }
 
 /// Returns the values as a finding shows them, if there are few.
-func describe(_ values: [String: PropertyListValue]) -> String {
-    guard values.count <= 4 else { return "\(values.count) names" }
-    return "[" + values.sorted { $0.key < $1.key }.map { "\($0.key): \($0.value)" }.joined(separator: ", ") + "]"
-}
+func describe(_ values: Values) -> String { describe(values.mapValues { $0 } as Changes) }
 
-func describe(_ changes: [String: PropertyListValue?]) -> String {
+func describe(_ changes: Changes) -> String {
     guard changes.count <= 4 else { return "\(changes.count) names" }
     let sorted = changes.sorted { $0.key < $1.key }
     return "[" + sorted.map { "\($0.key): \($0.value.map { "\($0)" } ?? "removed")" }.joined(separator: ", ") + "]"

@@ -8,7 +8,7 @@ struct SuiteTests {
     private let defaults = TemporaryDefaults()
 
     private func makeStore() -> PreferenceStore {
-        PreferenceStore(replacement: nil) { [suite = defaults.suite] in SharedStore.suite(suite).layers() }
+        PreferenceStore(SharedStore.suite(defaults.suite).layers(), issues: IssueReporter())
     }
 
     @Test

@@ -1,179 +1,164 @@
-import DurableFile
 import Foundation
 import Preferences
 import PreferencesTesting
 
 /// Values in memory that several backends share, as processes share a file.
 final class MemoryPlace: Sendable {
-    struct Entry {
-        let writer: ObjectIdentifier
-        let changes: [String: PropertyListValue?]
-    }
-
     struct State {
         var values: [String: PropertyListValue] = [:]
-        /// All sets of changes so far.
-        var log: [Entry] = []
+        /// All changes so far, and who has made them.
+        var log: [(writer: ObjectIdentifier, changes: [StoredChange])] = []
         var hosts: [ObjectIdentifier: PreferenceBackendHost] = [:]
-        /// Whether only the first of a set of changes is stored so far, and whether any backend has ever read in that state.
+        /// Whether a change is on its way, so that others have to wait.
+        var isLocked = false
+        /// Whether only a part of the changes is stored so far, and whether any backend has read them since.
         var (isHalf, isHalfSeen) = (false, false)
         var isFailing = false
     }
 
     let state = Lock(State())
 
-    func failNextWrite() {
-        state.withLock { $0.isFailing = true }
-    }
+    func failNextWrite() { state.withLock { $0.isFailing = true } }
 
     /// Returns a place for the contract suite, whose backends all have the fault.
     static func make(_ fault: PlantedFault? = nil) -> PreferenceBackendPlace {
         let place = MemoryPlace()
-        return PreferenceBackendPlace(failNextWrite: { place.failNextWrite() }) {
-            MemoryPlaceBackend(place, fault)
-        }
+        return PreferenceBackendPlace(failNextWrite: { place.failNextWrite() }) { MemoryPlaceBackend(place, fault) }
     }
 }
 
+/// A fault of a `MemoryPlaceBackend`.
+enum PlantedFault: Sendable {
+    case storesTheFirstChangeOnly, storesOneChangeAfterAnother, storesOverOthers, storesBeforeItFails,
+        storesDespiteAnError
+    case keepsRemovedNames, storesWholeRealsAsIntegers, cutsDatesToSeconds, foldsTheCaseOfNames, holdsAThousandNames
+    case echoesItsOwnChanges, dropsExternalChangesInChange, dropsExternalChangesWhenItFails
+    case passesOnOutdatedChanges, passesOnNoRemovals, announcesNothing
+    case runsTheBodyTwice, wrapsErrors, waitsPastItsDeadline, waitsWithoutSaying, failsToSync, beginsWithAValue
+}
+
 /// A backend over a `MemoryPlace` that keeps the contract except for a planted fault.
-final class MemoryPlaceBackend: PreferenceBackend {
-    private let place: MemoryPlace
+final class MemoryPlaceBackend: PreferenceBackend, @unchecked Sendable {  // the store calls it one at a time
+    let place = "memory of a test"
+    let saysWhenItWaits = true
+    private let shared: MemoryPlace
     private let fault: PlantedFault?
     /// The length of the place's log that the store has read.
-    private let position = Lock(0)
-    private let known = Lock<[String: PropertyListValue]>([:])
+    private var position = 0
 
-    init(_ place: MemoryPlace, _ fault: PlantedFault?) {
-        self.place = place
-        self.fault = fault
-    }
+    init(_ shared: MemoryPlace, _ fault: PlantedFault? = nil) { (self.shared, self.fault) = (shared, fault) }
 
     private var identity: ObjectIdentifier { ObjectIdentifier(self) }
 
-    func load(host: PreferenceBackendHost) -> [String: PropertyListValue] {
-        place.state.withLock { state in
+    func load(host: PreferenceBackendHost, until deadline: PreferenceDeadline) -> [StoredChange] {
+        shared.state.withLock { state in
+            if fault == .beginsWithAValue, state.log.isEmpty { state.values["odd"] = 1 }
             state.hosts[identity] = host
-            position.withLock { $0 = state.log.count }
-            known.withLock { $0 = state.values }
-            return state.values
+            position = state.log.count
+            return state.values.map { StoredChange($0.key, $0.value) }
         }
     }
 
-    func catchUp() {
-        place.state.withLock { state in
+    func catchUp(until deadline: PreferenceDeadline) -> ExternalChanges {
+        shared.state.withLock { state in
             state.isHalfSeen = state.isHalfSeen || state.isHalf
-            var external = external(in: state)
+            let external = external(in: state)
             // Values that the stores already show may be passed on again.
-            if fault == .passesOnOutdatedChanges {
-                external.merge(state.log.first?.changes ?? [:]) { $1 }
-            } else {
-                position.withLock { $0 = state.log.count }
-            }
-            state.hosts[identity]?.collect(external)
+            if fault == .echoesItsOwnChanges { return .changes(external) }
+            if fault == .passesOnOutdatedChanges { return .changes(external + state.log.prefix(1).map(\.changes)) }
+            position = state.log.count
+            return .changes(external)
         }
     }
 
-    func apply(
-        _ changes: [String: PropertyListValue?],
-        if condition: PreferenceCondition
-    ) throws(PreferenceError) -> PreferenceBackendCommit {
-        let changes = stored(changes)
-        let (commit, hosts) = try place.state.withLock { state throws(PreferenceError) in
-            if state.isFailing {
-                state.isFailing = false
-                if fault == .storesBeforeItFails { store(changes, in: &state) }
-                if fault == .dropsExternalChangesWhenItFails { position.withLock { $0 = state.log.count } }
-                throw PreferenceError(.unavailable, "the place fails; nothing was changed")
-            }
-            let commit = PreferenceBackendCommit(isStored: holds(condition, in: state))
-            var external = external(in: state)
-            if fault == .dropsExternalChangesInApply { external = [:] }
-            if fault == .dropsExternalChangesOfARejectedApply, !commit.isStored { external = [:] }
-            if fault == .echoesItsOwnChanges, commit.isStored { external.merge(changes) { $1 } }
-            state.hosts[identity]?.collect(external)
-            if commit.isStored {
-                store(first(of: changes), in: &state)
-                state.isHalf = isSplit(changes)
-            } else if fault == .storesPartOfARejectedApply {
-                store(changes.filter { $0.value != nil }, in: &state)
-            }
-            position.withLock { $0 = state.log.count }
-            known.withLock { $0 = state.values }
-            return (commit, state.hosts.filter { $0.key != identity })
+    func change(until deadline: PreferenceDeadline, _ body: (ExternalChanges) throws -> [StoredChange]) throws {
+        if fault != .storesOverOthers { try lock(until: deadline) }
+        defer { shared.state.withLock { $0.isLocked = false } }
+        let (external, isFailing) = shared.state.withLock { state -> ([[StoredChange]], Bool) in
+            let external = self.external(in: state)
+            if fault == .echoesItsOwnChanges { return (external, false) }
+            if !state.isFailing || fault == .dropsExternalChangesWhenItFails { position = state.log.count }
+            return (external, exchange(&state.isFailing, with: false))
         }
-        if commit.isStored, isSplit(changes) { storeRest(of: changes) }
-        if fault != .announcesNothing { for host in hosts.values { host.changed() } }
-        return commit
+        if isFailing {
+            if fault == .storesBeforeItFails { store(try body(.changes(external))) }
+            throw PreferenceError(.unavailable, "the place fails; nothing was changed")
+        }
+        let changes: [StoredChange]
+        do {
+            switch fault {
+            case .dropsExternalChangesInChange: changes = try body(.none)
+            case .runsTheBodyTwice:
+                _ = try body(.changes(external))
+                changes = try body(.none)
+            default: changes = try body(.changes(external))
+            }
+        } catch {
+            if fault == .storesDespiteAnError { store([StoredChange("a", 9)]) }
+            if fault == .wrapsErrors { throw PreferenceError(.unavailable, "the body failed", cause: error) }
+            throw error
+        }
+        store(changes.map(stored))
     }
 
-    func sync() throws(PreferenceError) {
+    func sync(until deadline: PreferenceDeadline) throws {
         if fault == .failsToSync { throw PreferenceError(.notDurable, "the place can't be synced") }
     }
 
-    private func external(in state: MemoryPlace.State) -> [String: PropertyListValue?] {
-        let unread = state.log[position.withLock { $0 }...].filter { $0.writer != identity }
-        let external = unread.reduce(into: [:]) { $0.merge($1.changes) { $1 } }
-        return fault == .passesOnNoRemovals ? external.filter { $0.value != nil } : external
-    }
-
-    private func holds(_ condition: PreferenceCondition, in state: MemoryPlace.State) -> Bool {
-        var condition = condition
-        switch fault {
-        case .ignoresConditions: return true
-        case .ignoresAbsence: condition.values = condition.values.filter { $0.value != nil }
-        case .ignoresCompleteness: condition.isComplete = false
-        case .comparesWithWhatItKnew: return condition.holds(for: known.withLock { $0 })
-        default: break
-        }
-        return condition.holds(for: state.values)
-    }
-
-    private func store(_ changes: [String: PropertyListValue?], in state: inout MemoryPlace.State) {
-        for (name, value) in changes where value != nil || fault != .keepsRemovedNames {
-            if fault == .holdsAThousandNames, state.values.count >= 1_000, state.values[name] == nil { continue }
-            state.values[name] = value
-        }
-        state.log.append(.init(writer: identity, changes: changes))
-    }
-
-    /// Returns whether the changes are stored one after another.
-    private func isSplit(_ changes: [String: PropertyListValue?]) -> Bool {
-        fault == .storesOneChangeAfterAnother && changes.count == 2
-    }
-
-    /// Returns the changes that are stored in the first step.
-    private func first(of changes: [String: PropertyListValue?]) -> [String: PropertyListValue?] {
-        guard fault == .storesTheFirstChangeOnly || isSplit(changes) else { return changes }
-        let first = changes.keys.min()
-        return changes.filter { $0.key == first }
-    }
-
-    /// Stores the other changes after any backend has read in between, or after a time without such a read.
-    private func storeRest(of changes: [String: PropertyListValue?]) {
-        for _ in 0..<200 where !place.state.withLock({ $0.isHalfSeen }) { Pause.sleep(microseconds: 50) }
-        place.state.withLock { state in
-            store(changes, in: &state)
-            state.isHalf = false
-            position.withLock { $0 = state.log.count }
+    private func lock(until deadline: PreferenceDeadline) throws {
+        while shared.state.withLock({ exchange(&$0.isLocked, with: true) }) {
+            defer { pauseThread(for: .microseconds(100)) }
+            if fault == .waitsPastItsDeadline { continue }
+            if deadline.isNow, fault != .waitsWithoutSaying { throw PreferenceDeadline.WouldWait() }
+            if deadline.remaining == .zero { throw PreferenceError(.busy, "the place is locked") }
         }
     }
 
-    private func stored(_ changes: [String: PropertyListValue?]) -> [String: PropertyListValue?] {
-        switch fault {
-        case .storesWholeRealsAsIntegers:
-            return changes.mapValues { value in
-                guard case .real(let real) = value, let integer = Int64(exactly: real) else { return value }
-                return .integer(integer)
+    /// What others have changed.
+    private func external(in state: MemoryPlace.State) -> [[StoredChange]] {
+        state.log[position...].filter { fault == .echoesItsOwnChanges || $0.writer != identity }.map { entry in
+            fault == .passesOnNoRemovals ? entry.changes.filter { $0.value != nil } : entry.changes
+        }
+    }
+
+    private func store(_ changes: [StoredChange]) {
+        let changes =
+            fault == .storesTheFirstChangeOnly ? Array(changes.sorted { $0.name < $1.name }.prefix(1)) : changes
+        if fault == .storesOneChangeAfterAnother, changes.count == 2 {
+            append(Array(changes.prefix(1)), isHalf: true)
+            // Until any backend has read in between, or a time without such a read.
+            for _ in 0..<200 where !shared.state.withLock({ $0.isHalfSeen }) { pauseThread(for: .microseconds(50)) }
+        }
+        append(changes)
+        let hosts = shared.state.withLock { $0.hosts.filter { $0.key != identity } }
+        if fault != .announcesNothing { for host in hosts.values { host.changed() } }
+    }
+
+    private func append(_ changes: [StoredChange], isHalf: Bool = false) {
+        shared.state.withLock { state in
+            state.isHalf = isHalf
+            for change in changes where change.value != nil || fault != .keepsRemovedNames {
+                if fault == .holdsAThousandNames, state.values.count >= 1_000, state.values[change.name] == nil {
+                    continue
+                }
+                state.values[change.name] = change.value
             }
-        case .cutsDatesToSeconds:
-            return changes.mapValues { value in
-                guard case .date(let date) = value else { return value }
-                return .date(Date(timeIntervalSinceReferenceDate: date.timeIntervalSinceReferenceDate.rounded(.down)))
-            }
-        case .foldsTheCaseOfNames:
-            return changes.reduce(into: [:]) { $0.updateValue($1.value, forKey: $1.key.lowercased()) }
-        default:
-            return changes
+            if position == state.log.count, fault != .echoesItsOwnChanges { position += 1 }
+            state.log.append((identity, changes))
+        }
+    }
+
+    private func stored(_ change: StoredChange) -> StoredChange {
+        switch (fault, change.value) {
+        case (.storesWholeRealsAsIntegers, .real(let real)):
+            StoredChange(change.name, Int64(exactly: real).map { .integer($0) } ?? change.value)
+        case (.cutsDatesToSeconds, .date(let date)):
+            StoredChange(
+                change.name,
+                .date(Date(timeIntervalSinceReferenceDate: date.timeIntervalSinceReferenceDate.rounded(.down)))
+            )
+        case (.foldsTheCaseOfNames, _): StoredChange(change.name.lowercased(), change.value)
+        default: change
         }
     }
 }

@@ -1,4 +1,3 @@
-import DurableFile
 import Observation
 import TestSupport
 import Testing
@@ -244,6 +243,6 @@ func waitUntil(_ condition: () -> Bool) async {
     while !condition() {
         await Task.yield()
         // Leaves the processor to the thread that must act.
-        Pause.sleep(microseconds: 100)
+        pauseThread(for: .microseconds(100))
     }
 }

@@ -1,4 +1,3 @@
-import DurableFile
 import TestSupport
 import Testing
 
@@ -38,7 +37,7 @@ private actor Log {
 /// Sets a value on another thread while this thread, and so its actor, waits.
 private func setElsewhere(_ volume: Preference<Int>, to value: Int) {
     let isSet = Condition(false)
-    _ = WorkerQueue.startThread("test") {
+    _ = Pool.startThread {
         volume.value = value
         isSet.signal { $0 = true }
     }
@@ -157,7 +156,7 @@ struct ObserverIsolationTests {
             let volume = Preference("volume", default: 0, in: .inMemory())
             let seen = Recorder<[Int]>()
             let isDone = Condition(false)
-            _ = WorkerQueue.startThread("test") {
+            _ = Pool.startThread {
                 for number in 1...20 { volume.value = number }
                 isDone.signal { $0 = true }
             }
@@ -210,7 +209,7 @@ struct ObserverIsolationTests {
     func mainActorIsNotKeptByAThreadThatSetsWithoutEnd() async {
         let steps = Steps()
         let observation = volume.observe { _ in steps.next() }
-        _ = WorkerQueue.startThread("test") { [volume] in steps.make { volume.value += 1 } }
+        _ = Pool.startThread { [volume] in steps.make { volume.value += 1 } }
         steps.next()
         while steps.count < 10 { await Task.yield() }
         // Jobs of the main actor come in between.

@@ -16,7 +16,7 @@ struct PublisherTests {
     private let user = User(in: .inMemory())
 
     private func printing(_ timing: PreferenceTiming, into lines: Recorder<String>) -> AnyCancellable {
-        user.$name.publisher(timing).sink { [user] in lines.record("Published: \($0) - Property: \(user.name)") }
+        user.$name.publisher(at: timing).sink { [user] in lines.record("Published: \($0) - Property: \(user.name)") }
     }
 
     @Test
@@ -42,8 +42,8 @@ struct PublisherTests {
         let other = Preference("user.name", default: "Pitt", in: user.$name.store)
         let lines = Recorder<String>()
         let cancellables = [
-            user.$name.publisher(.didSet).dropFirst().sink { lines.record("did \($0)") },
-            other.publisher(.willSet).dropFirst().sink { lines.record("will \($0)") },
+            user.$name.publisher.dropFirst().sink { lines.record("did \($0)") },
+            other.publisher(at: .willSet).dropFirst().sink { lines.record("will \($0)") },
         ]
         other.value = "François"
         user.$name.reset()
@@ -54,7 +54,7 @@ struct PublisherTests {
     @Test
     func nothingIsPublishedOnceCancelled() {
         let lines = Recorder<String>()
-        let cancellable = user.$name.publisher().sink { lines.record($0) }
+        let cancellable = user.$name.publisher.sink { lines.record($0) }
         cancellable.cancel()
         user.name = "François"
         #expect(lines.elements == ["Pitt"])
@@ -63,7 +63,7 @@ struct PublisherTests {
     @Test
     func demandIsRespectedAndNothingIsLost() {
         let subscriber = HandSubscriber()
-        user.$name.publisher().subscribe(subscriber)
+        user.$name.publisher.subscribe(subscriber)
         user.name = "a"
         user.name = "b"
         #expect(subscriber.values.isEmpty)
@@ -85,7 +85,7 @@ struct PublisherTests {
         do {
             let user = User(in: .inMemory())
             store = user.$name.store
-            let cancellable = user.$name.publisher(.willSet).sink { _ in }
+            let cancellable = user.$name.publisher(at: .willSet).sink { _ in }
             user.name = "a"
             withExtendedLifetime(cancellable) {}
         }

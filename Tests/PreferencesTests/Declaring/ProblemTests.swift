@@ -1,11 +1,10 @@
-import FileTestSupport
-import Foundation
 import PreferencesTesting
 import TestSupport
 import Testing
 
 @testable import Preferences
 
+/// What `problems` has of the values of each layer, and of names that nobody declares.
 struct ProblemTests {
     typealias Mode = ServicePreferences.Mode
 
@@ -15,7 +14,6 @@ struct ProblemTests {
         let value: PropertyListValue
         let text: String
         let code: PreferenceError.Code
-        var path: [String] = []
         let accepted: String
         var testDescription: String { "\(name) \(text)" }
     }
@@ -26,18 +24,14 @@ struct ProblemTests {
         .init(name: "mode", value: "tall", text: "tall", code: .unreadable, accepted: "\"plain\", \"wide\""),
     ]
     static let places: [(layer: String, place: String)] = [
-        ("managed", "managed layer"), ("arguments", "--port"), ("environment", "APP_PORT"), ("file", "line 2"),
-        ("system", "system layer"),
+        ("managed", "managed layer"), ("arguments", "--port"), ("environment", "APP_PORT"),
+        ("file", "user layer, /etc/app, line 4"), ("system", "system layer"),
     ]
 
     /// Returns a store with all layers, of which one has the values.
-    static func store(_ layer: String, _ values: [String: PropertyListValue], in folder: TemporaryFolder) throws
-        -> PreferenceStore
-    {
+    private static func store(_ layer: String, _ values: [String: PropertyListValue]) -> PreferenceStore {
         let texts = values.mapValues { value in if case .string(let text) = value { text } else { "\(value)" } }
         func only(_ name: String) -> [String: PropertyListValue] { name == layer ? values : [:] }
-        let lines = values.map { name, value in "{\"\(name)\":\(value)}\n" }.joined()
-        try folder.write("{\"host\":\"localhost\"}\n" + (layer == "file" ? lines : ""), to: "preferences.jsonl")
         return .layered([
             .arguments(layer == "arguments" ? texts.map { "--\($0)=\($1)" } : []),
             .environment(
@@ -46,22 +40,19 @@ struct ProblemTests {
                 prefix: "APP"
             ),
             PreferenceStore(backend: MemoryBackend(only("managed")), isManaged: true),
-            try .file(at: URL(filePath: folder.path("preferences.jsonl"))),
+            PreferenceStore(Layer(source: Source(PlaceBackend(["host": "a"].merging(only("file")) { $1 })))),
             PreferenceStore(backend: MemoryBackend(only("system")), name: "system", isReadOnly: true),
         ])
     }
 
     @Test(arguments: places.map(\.layer), faults)
     func faultOfALayerIsAProblem(layer: String, fault: Fault) throws {
-        let folder = try TemporaryFolder()
         let isText = ["arguments", "environment"].contains(layer)
-        let value = isText ? .string(fault.text) : fault.value
-        let store = try Self.store(layer, [fault.name: value], in: folder)
+        let store = Self.store(layer, [fault.name: isText ? .string(fault.text) : fault.value])
         let reports = store.recordIssues()
         let group = ServicePreferences(in: store)
-        let problems = group.problems
-        same(problems.count, 1)
-        let problem = try #require(problems.first)
+        same(group.problems.count, 1)
+        let problem = try #require(group.problems.first)
         #expect(problem.code == fault.code && problem.name == fault.name)
         let place = try #require(Self.places.first { $0.layer == layer }?.place)
         let spelled = place.replacing("port", with: fault.name).replacing("PORT", with: fault.name.uppercased())
@@ -73,16 +64,15 @@ struct ProblemTests {
     }
 
     @Test
-    func valueBelowTheUsedOneIsNoProblem() throws {
-        let folder = try TemporaryFolder()
-        let store = try Self.store("system", ["port": "ninety", "mode": "tall"], in: folder)
+    func valueBelowTheUsedOneIsNoProblem() {
+        let store = Self.store("system", ["port": "ninety", "mode": "tall"])
         store["port"] = 90
         store["mode"] = ["$unset": true]
         same(ServicePreferences(in: store).problems.map(\.description), [])
     }
 
     @Test
-    func replacedMembersAndLeftOutElementsAreProblemsAndMissingOnesAreNone() throws {
+    func replacedMembersAndLeftOutElementsAreProblemsAndMissingOnesAreNone() {
         let store = PreferenceStore.inMemory(["host": "a"])
         let group = ServicePreferences(in: store)
         store["frame"] = ["width": 2, "later": true]
@@ -92,13 +82,14 @@ struct ProblemTests {
     }
 
     @Test
-    func requiredValueIsMissing() throws {
-        let store = PreferenceStore.layered([.environment([:], prefix: "APP"), .inMemory(["port": 1])])
+    func requiredValueIsMissing() {
+        let file = PreferenceStore(Layer(source: Source(PlaceBackend())))
+        let store = PreferenceStore.layered([.environment([:], prefix: "APP"), file, .inMemory(["port": 1])])
         let problems = ServicePreferences(in: store).problems
         #expect(problems.map(\.name) == ["host"] && problems.map(\.code) == [.invalid])
         same(
             problems.first?.message,
-            "the preference needs a value and has none; set it in APP_HOST or the layer \"store\"; accepted: String"
+            "the preference needs a value and has none; set it in APP_HOST or /etc/app or the layer \"store\"; accepted: String"
         )
         store["server"] = "old"
         #expect(ServicePreferences(in: store).problems.isEmpty)
@@ -125,51 +116,11 @@ struct ProblemTests {
     }
 
     @Test
-    func unknownNamesOfHandWrittenFilesAreProblemsWithTheirLines() throws {
-        try withTemporaryFolder { folder in
-            let settings = folder.appending(path: "settings.json")
-            let text =
-                "{\n  // Comment\n  \"$schema\": \"a.json\",\n  \"prot\": 80,\n  \"server\": \"a\",\n  \"me.port\": 1\n}"
-            try Data(text.utf8).write(to: settings)
-            let dropIn = folder.appending(path: "site.jsonl")
-            try Data("{\"preferences.version\":1}\n{\"modus\":\"x\"}\n".utf8).write(to: dropIn)
-            let files = DropIns(folders: [], files: [dropIn.path])
-            let store = PreferenceStore.layered([
-                .settingsFile(at: settings), PreferenceStore(.system(Source(DropInBackend(files)))),
-                .inMemory(["unknown": 1]),
-            ])
-            // Of another group, in a scope.
-            let scoped = ServicePreferences(in: store.scoped(prefix: "me."))
-            same(scoped.port, 1)
-            let problems = ServicePreferences(in: store).problems.map { problem in
-                problem.message.replacing(folder.path, with: "…")
-            }
-            same(
-                problems,
-                [
-                    "no preference is named \"modus\"; its value in the layer \"system\" (…/site.jsonl, line 2) is ignored; correct or remove it",
-                    "no preference is named \"prot\"; its value in the layer \"settings\" (…/settings.json, line 4) is ignored; did you mean \"port\"?",
-                ]
-            )
-        }
-    }
-
-    @Test
-    func layerThatCantBeReadIsAProblem() throws {
-        let backend = FaultInjectingBackend()
-        backend.failNext(.load, count: 10)
-        let store = PreferenceStore.layered([.inMemory(["host": "a"]), PreferenceStore(backend: backend)])
-        store.issueHandler = { _ in }
-        same(ServicePreferences(in: store).problems.map(\.code), [.unavailable])
-    }
-
-    @Test
-    func secretIsNotShown() throws {
+    func secretIsNotShown() {
         struct Secrets: PreferenceGroup {
             @Preference("pin", .secret, .range(1...9)) var pin = 1
         }
-        let store = PreferenceStore.inMemory(["pin": 4711])
-        let problems = Secrets(in: store).problems
+        let problems = Secrets(in: .inMemory(["pin": 4711])).problems
         #expect(problems.count == 1 && !"\(problems)".contains("4711"))
     }
 
@@ -184,5 +135,133 @@ struct ProblemTests {
         group.mode = .wide
         group.host = "a"
         try group.check()
+    }
+
+    // MARK: Layers that can't be read
+
+    @Test
+    func layerThatCantBeReadIsAProblemIfItMightHaveAValueThatIsUsed() {
+        let backend = FaultInjectingBackend()
+        backend.failNext(.load, count: .max)
+        let failing = PreferenceStore(backend: backend)
+        failing.issueHandler = { _ in }
+        func codes(_ layers: [PreferenceStore]) -> [PreferenceError.Code] {
+            let store = PreferenceStore.layered(layers)
+            store.issueHandler = { _ in }
+            return ServicePreferences(in: store).problems.map(\.code)
+        }
+        same(codes([.inMemory(["host": "a"]), failing]), [.unavailable])
+        let all: [String: PropertyListValue] = ["host": "a", "port": 1, "mode": "wide", "frame": ["width": 2]]
+        same(codes([.inMemory(all), failing]), [])
+        same(codes([failing, .inMemory(all)]), [.unavailable])
+    }
+
+    // MARK: Names
+
+    private func unknown(_ variables: [String: String], _ arguments: [String] = []) -> [String] {
+        let store = PreferenceStore.layered([
+            .arguments(arguments), .environment(variables, prefix: "APP"), .inMemory(["host": "a", "prot": 1]),
+        ])
+        return ServicePreferences(in: store).problems.map(\.message)
+    }
+
+    @Test
+    func variableIsAProblemIfItIsNearlyAPreferences() {
+        same(unknown(["APP_HOME": "/opt", "APP_VERSION": "1.2", "APP_LOG_LEVEL": "3", "APP_SERVER": "b"]), [])
+        same(
+            unknown(["APP_PROT": "1", "OTHER_PORT": "x"]),
+            [
+                #"no preference is named "APP_PROT"; its value in the layer "environment" is ignored; did you mean "APP_PORT"?"#
+            ]
+        )
+    }
+
+    @Test
+    func eachArgumentThatNoPreferenceHasIsAProblem() {
+        same(
+            unknown([:], ["--prot=1", "--zzz"]),
+            [
+                #"no preference is named "prot"; its value in the layer "arguments" is ignored; did you mean "port"?"#,
+                #"no preference is named "zzz"; its value in the layer "arguments" is ignored; correct or remove it"#,
+            ]
+        )
+    }
+
+    /// Kubernetes sets such variables for each service of a namespace, also for one that has the program's name.
+    @Test(arguments: ["10.0.48.9", "fd00::9"])
+    func variablesOfAServiceAreNoValues(host: String) {
+        let address = host.contains(":") ? "[\(host)]" : host
+        let variables = [
+            "APP_PORT": "tcp://\(address):80", "APP_SERVICE_HOST": host, "APP_SERVICE_PORT": "80",
+            "APP_PORT_80_TCP": "tcp://\(address):80", "APP_PORT_80_TCP_ADDR": host, "APP_PORT_80_TCP_PORT": "80",
+        ]
+        same(unknown(variables), [])
+        let store = PreferenceStore.layered([.environment(variables, prefix: "APP"), .inMemory(["port": 9000])])
+        same(ServicePreferences(in: store).port, 9000)
+        same(PreferenceStore.environment(["APP_PORT": "81", "APP_SERVICE_HOST": host], prefix: "APP")["port"], "81")
+    }
+
+    @Test
+    func emptyVariableIsNoValue() {
+        let store = PreferenceStore.layered([
+            .environment(["APP_PORT": "", "APP_HOST": ""], prefix: "APP"), .inMemory(),
+        ])
+        let group = ServicePreferences(in: store)
+        #expect(group.port == 8080 && group.host == nil)
+        same(group.problems.map(\.code), [.invalid], "the required one is missing")
+    }
+
+    @Test
+    func namesOfThePreferencesInOtherStoresAreKnown() {
+        struct Notes: PreferenceGroup {
+            static let variables = ["NOTES_LIMIT": "3", "NOTES_LIMITS": "4"]
+            static let other = PreferenceStore.layered([.environment(variables, prefix: "NOTES"), .inMemory()])
+            @Preference("limit") var limit = 20
+            @Preference("limits", in: other) var limits: Int?
+        }
+        let store = PreferenceStore.layered([.environment(Notes.variables, prefix: "NOTES"), .inMemory()])
+        let notes = Notes(in: store)
+        #expect(notes.limit == 3 && notes.limits == 4 && notes.problems.isEmpty)
+    }
+
+    @Test
+    func nameInAFileOfAPersonIsAProblemIfItIsNearlyAPreferences() {
+        let file = PlaceBackend(["prot": 1, "proxy": 2, "server": "a", "me.port": 1], isWrittenByHand: true)
+        let layer = Layer(source: Source(file), name: "settings", isReadOnly: true)
+        let store = PreferenceStore.layered([PreferenceStore(layer), .inMemory(["unknown": 1])])
+        // Of another group, in a scope.
+        let scoped = ServicePreferences(in: store.scoped(prefix: "me."))
+        same(scoped.port, 1)
+        same(
+            ServicePreferences(in: store).problems.map(\.message),
+            [
+                #"no preference is named "prot"; its value in the layer "settings" (/etc/app, line 4) is ignored; did you mean "port"?"#
+            ]
+        )
+    }
+}
+
+/// A place with a path and lines.
+private final class PlaceBackend: Backend {
+    let place = "/etc/app"
+    private let contents: [String: PropertyListValue]
+    private let isWrittenByHand: Bool
+
+    init(_ contents: [String: PropertyListValue] = [:], isWrittenByHand: Bool = false) {
+        (self.contents, self.isWrittenByHand) = (contents, isWrittenByHand)
+    }
+
+    func load(host: PreferenceBackendHost, until deadline: PreferenceDeadline) -> [StoredChange] {
+        contents.map { StoredChange($0.key, $0.value) }
+    }
+
+    func catchUp(until deadline: PreferenceDeadline) -> ExternalChanges { .none }
+
+    func change(until deadline: PreferenceDeadline, _ body: (ExternalChanges) throws -> [StoredChange]) throws {
+        _ = try body(.none)
+    }
+
+    func describe(_ name: String?) -> StoredPlace {
+        StoredPlace(path: place, line: name == nil ? nil : 4, isWrittenByHand: isWrittenByHand)
     }
 }

@@ -1,299 +1,359 @@
-import DurableFile
-import FaultTestSupport
 import FileTestSupport
-import Foundation
+import Synchronization
 import TestSupport
 import Testing
 
 @testable import Preferences
 
+#if canImport(Glibc)
+import Glibc
+#else
+import Darwin
+#endif
+
+/// A file below a store: watching, keeping, syncing and tidying.
+@Suite(.timeLimit(.minutes(10)))
 struct FileBackendTests {
     private let folder: TemporaryFolder
-    private let reports = Reports()
+    private let system = FaultyFileSystem()
 
     init() throws { folder = try TemporaryFolder() }
 
-    private func open(
-        _ name: String = "preferences.jsonl",
-        durability: PreferenceDurability = .background,
-        _ fileSystem: any FileSystem = SystemFileSystem()
-    ) throws -> LoadedFile {
-        try LoadedFile(
-            FileBackend(path: folder.path(name), durability: durability, fileSystem: fileSystem, watcher: nil),
-            reports
-        )
-    }
+    private var path: String { folder.path("a.jsonl") }
 
-    private func contents(_ name: String = "preferences.jsonl") throws -> [String: PropertyListValue] {
-        try FileBackend(path: folder.path(name), watcher: nil).load(host: reports.host)
-    }
+    private func volume(_ store: PreferenceStore) -> Preference<Int> { Preference("volume", default: 5, in: store) }
+
+    // The blocking forms, also in an asynchronous test.
+    private func flush(_ store: PreferenceStore) throws { try store.flush() }
+    private func write<Value>(_ value: Value, to preference: Preference<Value>) throws { try preference.write(value) }
+
+    // MARK: Changes of others
 
     @Test
-    func missingFileIsEmptyAndReadingMakesNothing() throws {
-        let backend = try open("a/preferences.jsonl")
-        try same(backend.catchUp(), [:])
-        #expect(try backend.apply(["x": nil]).isStored)
-        try same(folder.names(), [])
-    }
-
-    @Test
-    func appliedChangesAreOneLineAndThereAfterReopening() throws {
-        let backend = try open()
-        let commit = try backend.apply(["a": .integer(1), "b": .string("x")])
-        #expect(commit.isStored && commit.outside.isEmpty)
-        _ = try backend.apply(["a": nil], if: .none)
-        try same(folder.read("preferences.jsonl"), "{\"a\":1,\"b\":\"x\"}\n{\"a\":null}\n")
-        try same(contents(), ["b": .string("x")])
-    }
-
-    @Test
-    func equalValueWritesNothing() throws {
-        let backend = try open()
-        for _ in 1...3 { _ = try backend.apply(["a": .real(.nan), "b": .integer(1)], if: .none) }
-        _ = try backend.apply(["a": .real(.nan), "b": .integer(2)], if: .none)
-        try same(folder.read("preferences.jsonl"), "{\"a\":{\"$real\":\"nan\"},\"b\":1}\n{\"b\":2}\n")
-    }
-
-    /// Another process without the lock adds a line of the same name immediately before ours.
-    @Test
-    func externalChangeThatWasOverwrittenIsNotReportedAgain() throws {
-        let fileSystem = FaultyFileSystem()
-        let source = Source(FileBackend(path: folder.path("preferences.jsonl"), fileSystem: fileSystem, watcher: nil))
-        let store = PreferenceStore(Layer(source: source))
-        try store.write(1, for: "a")
-        let seen = Recorder<PropertyListValue?>()
-        let observation = store.subscribe { batch in
-            for entry in batch.entries { seen.record(entry.new.first?.value) }
-        }
-        fileSystem.beforeEachCall { [folder] call, _ in
-            guard call == "write" else { return }
-            fileSystem.beforeEachCall(nil)
-            do { try folder.append("{\"a\":2}\n", to: "preferences.jsonl") } catch { Issue.record(error) }
-        }
-        try store.write(3, for: "a")
-        source.applyExternalChanges(catchingUp: true)
-        try store.write(4, for: "b")
-        try same(folder.read("preferences.jsonl"), "{\"a\":1}\n{\"a\":2}\n{\"a\":3}\n{\"b\":4}\n")
-        #expect(store["a"] == 3 && store["b"] == 4)
-        same(seen.elements, [2, 3, 4])
+    func linesOfOthersAreSeenInTheirOrder() async throws {
+        let store = fileStore(path)
+        let seen = Recorder<Int>()
+        let observation = volume(store).observe { seen.record($0.new) }
+        for value in 10..<20 { try folder.append("{\"volume\":\(value)}\n", to: "a.jsonl") }
+        await eventually { seen.elements.count == 10 }
+        same(seen.elements, Array(10..<20))
         withExtendedLifetime(observation) {}
     }
 
-    private func open(_ name: String, _ fileSystem: any FileSystem) throws -> LoadedFile {
-        try open(name, durability: .background, fileSystem)
-    }
-
-    @Test
-    func lineInBetweenIsReportedBeforeAndOverridesWhatWasNotWritten() throws {
-        let fileSystem = FaultyFileSystem()
-        let backend = try open("preferences.jsonl", fileSystem)
-        _ = try backend.apply(["same": .integer(1), "new": .integer(1)], if: .none)
-        let calls = Counter()
-        fileSystem.beforeEachCall { [folder] call, _ in
-            guard call == "write", calls.next() == 1 else { return }
-            do {
-                try folder.append("{\"same\":7,\"new\":7,\"other\":7}\n", to: "preferences.jsonl")
-            } catch { Issue.record(error) }
+    /// What happens to the path after the store was opened.
+    @Test(arguments: [
+        "folders appear", "replaced", "rewritten", "removed", "folder replaced", "folder above replaced",
+        "link to a file", "link to a folder",
+        "other name", "moved here",
+    ])
+    func changeOfThePathIsSeen(_ act: String) async throws {
+        func make(_ name: String, _ value: Int) throws {
+            mkdir(folder.path(name), 0o700)
+            mkdir(folder.path(name + "/b"), 0o700)
+            try folder.write("{\"volume\":\(value)}\n", to: name + "/b/a.jsonl")
         }
-        let commit = try backend.apply(["same": .integer(1), "new": .integer(2)], if: .none)
-        #expect(commit.isStored)
-        same(commit.outside, ["same": .integer(7), "new": .integer(7), "other": .integer(7)])
-        try same(backend.catchUp(), [:])
-        try same(contents(), ["same": .integer(7), "new": .integer(2), "other": .integer(7)])
-    }
-
-    @Test
-    func damagedLineIsReportedByNumberAndKept() throws {
-        let text = "{\"a\":1}\n{\"b\":}\n{\"c\":3}\n"
-        try folder.write(text, to: "preferences.jsonl")
-        try same(contents(), ["a": .integer(1), "c": .integer(3)])
-        same(reports.errors.map(\.code), [.damaged])
-        same(reports.errors.first?.message.contains("line 2 of \(folder.path("preferences.jsonl"))"), true)
-        try same(folder.read("preferences.jsonl"), text)
-    }
-
-    @Test
-    func newerFormatIsRefusedAndNotWrittenTo() throws {
-        try folder.write("{\"a\":1}\n{\"$format\":2}\n", to: "preferences.jsonl")
-        let error = #expect(throws: PreferenceError.self) { try open() }
-        same(error?.code, .unknownFormat)
-        try folder.write("{\"a\":1}\n", to: "preferences.jsonl")
-        let backend = try open()
-        try folder.append("{\"$format\":2}\n", to: "preferences.jsonl")
-        #expect(throws: PreferenceError.self) { try backend.apply(["a": .integer(2)], if: .none) }
-        try same(folder.read("preferences.jsonl"), "{\"a\":1}\n{\"$format\":2}\n")
-    }
-
-    @Test
-    func immediateSetSyncsFileAndFolderBeforeItReturns() throws {
-        let fileSystem = FaultyFileSystem()
-        let backend = try open("preferences.jsonl", durability: .immediate, fileSystem)
-        _ = try backend.apply(["a": .integer(1)], if: .none)
-        fileSystem.begin()
-        try backend.file.didApply()
-        same(fileSystem.calls.first, "fdatasync")
-        let folders = fileSystem.calls.count / 2
-        same(fileSystem.calls.dropFirst(), ArraySlice(repeatElement(["open", "fsync"], count: folders).joined()))
-        _ = try backend.apply(["a": .integer(2)], if: .none)
-        fileSystem.begin()
-        try backend.file.didApply()
-        same(fileSystem.calls, ["fdatasync"])
-    }
-
-    /// Also before the file or its folder exists.
-    @Test
-    func fileOfSeveralNamesIsOneStore() throws {
-        try SystemFileSystem().makeFolder(folder.path("real"))
-        try folder.link("link", to: "real")
-        try folder.link("other", to: "link/new/a.jsonl")
-        let names = ["real/new/a.jsonl", "link/new/a.jsonl", "link/../real/./new/a.jsonl", "other"]
-        let stores = try names.map { try PreferenceStore.file(at: URL(filePath: folder.path($0))) }
-        stores[1]["a"] = 1
-        for store in stores {
-            #expect(store === stores[0])
-            same(store["a"], 1)
+        try make("new", 7)
+        if act != "folders appear" { try make("old", 3) }
+        var name = "old/b/a.jsonl"
+        if act == "link to a file" {
+            try folder.link("link", to: "old/b/a.jsonl")
+            name = "link"
+        } else if act == "link to a folder" {
+            try folder.link("link", to: "old")
+            name = "link/b/a.jsonl"
         }
-        #expect(try PreferenceStore.file(at: URL(filePath: folder.path("real/new/b.jsonl"))) !== stores[0])
-    }
-
-    /// Two spellings of one character are equal strings, and two names for the kernel unless the file system says otherwise.
-    @Test
-    func filesWhoseNamesDifferInSpellingAreTwoStores() throws {
-        let names = ["caf\u{E9}.jsonl", "cafe\u{301}.jsonl"]
-        for (number, name) in names.enumerated() { try folder.write("{\"number\":\(number)}\n", to: name) }
-        let isOneFile = try contents(names[0]) == contents(names[1])
-        let stores = try names.map(store)
-        same(stores[0] === stores[1], isOneFile)
-        #expect(stores[0]["number"] == (isOneFile ? 1 : 0) && stores[1]["number"] == 1)
-    }
-
-    private func store(_ name: String) throws -> PreferenceStore {
-        try .file(at: URL(filePath: folder.path(name)))
-    }
-
-    @Test(arguments: ["real/a.jsonl", "a.jsonl"])
-    func storeFollowsALinkThatIsChanged(_ link: String) throws {
-        for name in ["one", "two"] {
-            try SystemFileSystem().makeFolder(folder.path(name))
-            try folder.write("{\"from\":\"\(name)\"}\n", to: "\(name)/a.jsonl")
-        }
-        let name = link == "a.jsonl" ? "a.jsonl" : "real"
-        func lead(to target: String) throws {
-            try folder.link("new", to: link == "a.jsonl" ? "\(target)/a.jsonl" : target)
-            try SystemFileSystem().rename(folder.path("new"), to: folder.path(name))
-        }
-        try lead(to: "one")
-        let linked = try store(link)
-        same(linked["from"], "one")
-        #expect(try store("one/a.jsonl") === linked)
-        try lead(to: "two")
-        let one = try store("one/a.jsonl")
-        #expect(one !== linked && one["from"] == "one")
-        #expect(try store("two/a.jsonl") === linked && store(link) === linked)
-        try one.write(1, for: "set")
-        try linked.write(2, for: "set")
-        try same(folder.read("one/a.jsonl"), "{\"from\":\"one\"}\n{\"set\":1}\n")
-        try same(folder.read("two/a.jsonl"), "{\"from\":\"two\"}\n{\"set\":2}\n")
-        same(linked["from"], "two")
-        // Back again, where a store is open: there are two, and each is its own path's.
-        try lead(to: "one")
-        #expect(try store("one/a.jsonl") === one && store(link) === linked)
-        try linked.write(3, for: "set")
-        try one.load()
-        same(one["set"], 3)
-    }
-
-    @Test
-    func namesOfAFileAreOneStore() throws {
-        try folder.write("{\"a\":1}\n", to: "one")
-        try FileManager.default.linkItem(atPath: folder.path("one"), toPath: folder.path("two"))
-        let one = try store("one")
-        #expect(try store("two") === one)
-        try SystemFileSystem().remove(folder.path("two"))
-        try folder.write("{\"a\":2}\n", to: "two")
-        let two = try store("two")
-        #expect(two !== one && two["a"] == 2)
-    }
-
-    /// By a link and directly, before the file exists and afterwards.
-    @Test
-    func threadsThatRequestAFileAtOnceGetOneStore() async throws {
-        try SystemFileSystem().makeFolder(folder.path("real"))
-        try folder.link("link", to: "real")
-        for round in 0..<rounds(400) {
-            let names = ["real/\(round)", "link/\(round)", "real/../link/\(round)", "link/./\(round)"]
-            if round.isMultiple(of: 2) { try folder.write("{}\n", to: "real/\(round)") }
-            let stores = Lock<[PreferenceStore]>([])
-            await onThreads(names.count) { thread in
-                do {
-                    let store = try store(names[thread])
-                    stores.withLock { $0.append(store) }
-                } catch { Issue.record("\(error)") }
-            }
-            let opened = stores.withLock { $0 }
-            #expect(opened.count == names.count && opened.allSatisfy { $0 === opened[0] }, "round \(round)")
-        }
-    }
-
-    @Test
-    func folderThatBecomesALinkIsSeen() throws {
-        try SystemFileSystem().makeFolder(folder.path("config"))
-        let first = try store("config/a.jsonl")
-        try first.write(1, for: "a")
-        try SystemFileSystem().rename(folder.path("config"), to: folder.path("dotfiles"))
-        try folder.link("config", to: "dotfiles")
-        #expect(try store("dotfiles/a.jsonl") === first)
-    }
-}
-
-/// The issues and external changes that a backend reported to its store.
-final class Reports: Sendable {
-    private let state = Lock((errors: [PreferenceError](), calls: 0, changes: [String: PropertyListValue?]()))
-
-    var errors: [PreferenceError] { state.withLock { $0.errors } }
-    /// The number of times that the backend passed changes on or had some.
-    var calls: Int { state.withLock { $0.calls } }
-
-    func record(_ error: PreferenceError) { state.withLock { $0.errors.append(error) } }
-
-    /// Returns the changes since the last call.
-    func takeChanges() -> [String: PropertyListValue?] { state.withLock { exchange(&$0.changes, with: [:]) } }
-
-    var host: PreferenceBackendHost { host(reportingTo: self) }
-
-    func host(reportingTo reports: Reports) -> PreferenceBackendHost {
-        PreferenceBackendHost(
-            changed: { changes in
-                self.state.withLock { state in
-                    state.calls += 1
-                    state.changes.merge(changes) { $1 }
+        let store = fileStore(folder.path(name))
+        let volume = volume(store)
+        same(volume.value, act == "folders appear" ? 5 : 3)
+        // Once the folders are watched, and before.
+        for round in 0...1 {
+            let expected = act == "removed" ? 5 : 7 + round
+            if round == 1 { try make("new", 8) }
+            switch act {
+            case "folders appear", "folder above replaced":
+                if round == 1 || act != "folders appear" { rename(folder.path("old"), folder.path("gone\(round)")) }
+                rename(folder.path("new"), folder.path("old"))
+            case "replaced", "moved here": rename(folder.path("new/b/a.jsonl"), folder.path("old/b/a.jsonl"))
+            case "rewritten": try folder.truncate("old/b/a.jsonl", andWrite: "{\"volume\":\(expected)}\n")
+            case "removed": unlink(folder.path("old/b/a.jsonl"))
+            case "folder replaced":
+                rename(folder.path("old/b"), folder.path("gone\(round)"))
+                rename(folder.path("new/b"), folder.path("old/b"))
+            case "other name":
+                if round == 0 { link(folder.path("old/b/a.jsonl"), folder.path("other")) }
+                try folder.append("{\"volume\":\(expected)}\n", to: "other")
+            default:
+                let target = act == "link to a file" ? "new/b/a.jsonl" : "new"
+                if round == 1 { rename(folder.path("old"), folder.path("gone")) }
+                if round == 0 {
+                    try folder.link("next", to: target)
+                    rename(folder.path("next"), folder.path("link"))
+                } else {
+                    try folder.append("{\"volume\":8}\n", to: "new/b/a.jsonl")
                 }
-            },
-            report: { reports.record($0) }
+            }
+            await eventually { volume.value == expected }
+        }
+    }
+
+    @Test(arguments: ["inotify_init1", "inotify_add_watch", "statfs", "remote"])
+    func fileIsPolledWithoutEventsAndWatchedAgain(_ reason: String) async throws {
+        if reason == "remote" {
+            system.setRemote()
+        } else {
+            system.begin(.init(code: EMFILE, isLasting: true, calls: [reason]))
+        }
+        let backend = FileBackend(path, system, Process.current, watcher: Watcher(system))
+        let store = PreferenceStore(Layer(source: Source(backend)))
+        same(volume(store).value, 5)
+        try folder.append("{\"volume\":1}\n", to: "a.jsonl")
+        await eventually { volume(store).value == 1 }
+        if reason == "remote" { return }
+        system.begin()
+        await eventually { system.calls.contains("inotify_add_watch") }
+        try folder.append("{\"volume\":2}\n", to: "a.jsonl")
+        await eventually { volume(store).value == 2 }
+    }
+
+    @Test
+    func valuesStayWhileAFolderIsInTheFilesPlace() async throws {
+        try folder.write("{\"volume\":1}\n", to: "a.jsonl")
+        let store = fileStore(path)
+        let issues = store.recordIssues()
+        same(volume(store).value, 1)
+        unlink(path)
+        mkdir(path, 0o700)
+        await eventually { !issues.elements.isEmpty }
+        same(issues.elements.map(\.code), [.unavailable])
+        same(volume(store).value, 1)
+        rmdir(path)
+        try folder.write("{\"volume\":2}\n", to: "a.jsonl")
+        await eventually { volume(store).value == 2 }
+    }
+
+    // MARK: Places that can't be used
+
+    @Test(arguments: ["fifo", "folder", "file in place of a folder", "loop"])
+    func valueThatIsSetIsStoredOnceTheFileCanBeOpened(_ place: String) async throws {
+        mkdir(folder.path("d"), 0o700)
+        let path = folder.path("d/a.jsonl")
+        switch place {
+        case "fifo": mkfifo(path, 0o600)
+        case "folder": mkdir(path, 0o700)
+        case "loop": try folder.link("d/a.jsonl", to: "a.jsonl")
+        default:
+            rmdir(folder.path("d"))
+            try folder.write("", to: "d")
+        }
+        let store = fileStore(path)
+        let issues = store.recordIssues()
+        let (volume, theme) = (volume(store), Preference("theme", default: "none", in: store))
+        same(volume.value, 5)
+        volume.value = 7
+        same(volume.value, 7)
+        #expect(throws: PreferenceError.self) { try write("x", to: theme) }
+        #expect(throws: PreferenceError.self) { try flush(store) }
+        same(issues.elements.map(\.code), [.unavailable])
+        mkdir(folder.path("n"), 0o700)
+        try folder.write("{\"theme\":\"dark\",\"volume\":3}\n", to: "n/a.jsonl")
+        // In one step, as the store may make the folder whenever it is missing.
+        let isExchanged = try FileSystem.system.exchange(folder.path("n"), with: folder.path("d"))
+        #expect(isExchanged)
+        await eventually { theme.value == "dark" }
+        same(volume.value, 7)
+        try await store.flush()
+        same(try folder.read("d/a.jsonl"), "{\"theme\":\"dark\",\"volume\":3}\n{\"volume\":7}\n")
+    }
+
+    @Test(arguments: [(ENOSPC, PreferenceError.Code.noSpace), (EDQUOT, .noSpace), (EIO, .unavailable)])
+    func fullDiskKeepsWhatIsSet(_ errno: Int32, _ code: PreferenceError.Code) async throws {
+        let store = fileStore(path, system)
+        let issues = store.recordIssues()
+        let volume = volume(store)
+        volume.value = 1
+        system.begin(.init(code: errno, isLasting: true, calls: ["write"]))
+        for value in 2...5 { volume.value = value }
+        same(volume.value, 5)
+        same(issues.elements.map(\.code), [code])
+        let error = #expect(throws: PreferenceError.self) { try write(6, to: volume) }
+        same(error?.code, code)
+        system.begin()
+        await eventually { (try? folder.read("a.jsonl")) == "{\"volume\":1}\n{\"volume\":5}\n" }
+        same(issues.elements.count, 1)
+    }
+
+    @Test(arguments: [EACCES, EROFS, EPERM])
+    func readOnlyFileIsReadAndSaysWhyItCanNotBeWritten(_ errno: Int32) throws {
+        try folder.write("{\"volume\":1}\n", to: "a.jsonl")
+        let store = fileStore(path, ReadOnlyFileSystem(errno))
+        same(try volume(store).read(), 1)
+        try volume(store).write(1)
+        let error = #expect(throws: PreferenceError.self) { try volume(store).write(2) }
+        same(error?.code, .readOnly)
+        same(error?.message.contains("file system"), errno == EROFS)
+        try folder.append("{\"volume\":3}\n", to: "a.jsonl")
+        try store.load()
+        same(volume(store).value, 3)
+    }
+
+    @Test
+    func explicitLoadReadsWhatWasJustSavedInPlace() throws {
+        try folder.write("{\"volume\":1}\n", to: "a.jsonl")
+        let store = fileStore(path)
+        same(volume(store).value, 1)
+        try folder.truncate("a.jsonl", andWrite: "{\"volume\":2}\n")
+        try store.load()
+        same(volume(store).value, 2)
+        unlink(path)
+        try store.load()
+        same(volume(store).value, 5)
+    }
+
+    // MARK: Locks of others
+
+    @Test
+    func valueThatIsSetShowsWhileAnotherProgramHasTheLock() async throws {
+        let store = fileStore(path, timeout: .milliseconds(300))
+        let issues = store.recordIssues()
+        let (volume, other) = (volume(store), Preference("other", default: 0, in: store))
+        volume.value = 1
+        let held = open(path, O_RDWR | O_APPEND)
+        defer { close(held) }
+        flock(held, LOCK_EX)
+        volume.value = 2
+        same(volume.value, 2)
+        // Others' lines show, too, but not over it.
+        try folder.append("{\"volume\":50}\n{\"other\":6}\n", to: "a.jsonl")
+        await eventually { other.value == 6 }
+        same(volume.value, 2)
+        for call in [{ try flush(store) }, { try write(3, to: other) }, { try other.update { $0 = 3 } }]
+            as [() throws -> Void]
+        {
+            let error = #expect(throws: PreferenceError.self) { try call() }
+            same(error?.code, .busy)
+        }
+        let error = await #expect(throws: PreferenceError.self) { try await other.write(3) }
+        same(error?.code, .busy)
+        flock(held, LOCK_UN)
+        await eventually { (try? folder.read("a.jsonl").hasSuffix("{\"other\":6}\n{\"volume\":2}\n")) == true }
+        same(volume.value, 2)
+        same(issues.elements.map(\.code), [])
+    }
+
+    // MARK: Durability
+
+    @Test
+    func fileIsSyncedInTheBackgroundWithAllFoldersThatLeadToIt() async throws {
+        let store = fileStore(folder.path("d/a.jsonl"), system)
+        system.begin()
+        volume(store).value = 1
+        same(system.calls.contains("fdatasync"), false)
+        await eventually { system.calls.contains("fdatasync") }
+        try flush(store)
+        same(system.calls.filter { $0 == "fdatasync" }.count, 1)
+        same(system.calls.filter { $0 == "fsync" }.count, folder.path("d/a.jsonl").split(separator: "/").count)
+        volume(store).value = 2
+        system.begin()
+        try flush(store)
+        same(system.calls.filter { $0.hasSuffix("sync") }, ["fdatasync"])
+    }
+
+    @Test
+    func valueSetBeforeTheStoreWasReleasedIsSynced() async throws {
+        volume(fileStore(path, system)).value = 1
+        await eventually { system.calls.contains("fdatasync") }
+    }
+
+    @Test
+    func failedSyncIsReportedAndTheFileReplaced() async throws {
+        let store = fileStore(path, system)
+        let issues = store.recordIssues()
+        volume(store).value = 1
+        let inode = try system.status(at: path).inode
+        system.begin(.init(code: EIO, calls: ["fdatasync"]))
+        let error = #expect(throws: PreferenceError.self) { try flush(store) }
+        same(error?.code, .notDurable)
+        // It isn't tried again with the same file: the system has dropped the data.
+        await eventually { (try? system.status(at: path).inode) != inode }
+        await eventually { (try? flush(store)) != nil }
+        same(try folder.read("a.jsonl"), "{\"volume\":1}\n")
+        same(volume(store).value, 1)
+        same(Set(issues.elements.map(\.code)).isSubset(of: [.notDurable]), true)
+    }
+
+    @Test
+    func immediateWriteIsSyncedBeforeItReturns() async throws {
+        let source = Source(FileBackend(path, system, Process.current))
+        source.syncsEachChange.store(true, ordering: .relaxed)
+        let store = PreferenceStore(Layer(source: source))
+        let issues = store.recordIssues()
+        try write(1, to: volume(store))
+        same(system.calls.contains("fdatasync"), true)
+        try await volume(store).write(2)
+        system.begin(.init(code: EIO, calls: ["fdatasync"]))
+        let error = #expect(throws: PreferenceError.self) { try write(3, to: volume(store)) }
+        same(error?.code, .notDurable)
+        same(volume(store).value, 3)
+        same(try folder.read("a.jsonl"), "{\"volume\":1}\n{\"volume\":2}\n{\"volume\":3}\n")
+        volume(store).value = 4
+        same(issues.elements.map(\.code).contains(.notDurable) || (try? flush(store)) != nil, true)
+    }
+
+    // MARK: Tidying
+
+    @Test
+    func idleFileIsCompactedAndALoneSetIsNot() throws {
+        try folder.write("{\"b\":1}\n{\"$comment\":\"why\"}\noops\n{\"a\":1,\"$new\":[1, 2]}\n", to: "a.jsonl")
+        let backend = FileBackend(path, system, Process.current, idle: .zero)
+        _ = try backend.load(host: PreferenceBackendHost(changed: {}, report: { _ in }), until: .now)
+        func set(_ name: String, _ value: Int) throws {
+            try backend.change(until: .now) { _ in [StoredChange(name, .integer(Int64(value)))] }
+        }
+        for value in 0..<40 { try set("b", value) }
+        try set("c", 7)
+        same(try backend.tidy(names: 3) { _ in }, nil)
+        same(
+            try folder.read("a.jsonl"),
+            "{\"b\":39 }\n{\"$comment\":\"why\"}\noops\n{\"$new\":[1, 2]}\n{\"a\":1}\n{\"c\":7}\n"
         )
-    }
-}
-
-/// A loaded backend over a file, with the external changes that it passes on.
-struct LoadedFile {
-    let file: FileBackend
-    private let changes = Reports()
-
-    init(_ file: FileBackend, _ reports: Reports) throws {
-        self.file = file
-        _ = try file.load(host: changes.host(reportingTo: reports))
+        let inode = try system.status(at: path).inode
+        try set("b", 40)
+        same(try backend.tidy(names: 3) { _ in }, nil)
+        same(try system.status(at: path).inode, inode)
     }
 
-    func apply(
-        _ changes: [String: PropertyListValue?],
-        if condition: PreferenceCondition = .none
-    ) throws -> (isStored: Bool, outside: [String: PropertyListValue?]) {
-        let commit = try file.apply(changes, if: condition)
-        return (commit.isStored, self.changes.takeChanges())
+    /// The store looks itself when the file is idle.
+    @Test
+    func storeOfAnIdleFileCompactsIt() async throws {
+        let store = fileStore(path, idle: .milliseconds(100))
+        for value in 0..<40 { store["b"] = .integer(Int64(value)) }
+        await eventually { (try? folder.read("a.jsonl")) == "{\"b\":39 }\n" }
+        same(store.contents, ["b": 39])
     }
 
-    func catchUp() throws -> [String: PropertyListValue?] {
-        try file.catchUp()
-        return changes.takeChanges()
+    /// Also while it waits until it may tidy up an idle file.
+    @Test
+    func eachChangeIsSyncedAndALargeFileCompacted() async throws {
+        let store = fileStore(path, system, idle: .seconds(100_000))
+        for _ in 1...3 {
+            for value in 0..<20 { store["b"] = .integer(Int64(value)) }
+            system.begin()
+            store["b"] = -1
+            await eventually { system.calls.contains("fdatasync") }
+        }
+        let inode = try system.status(at: path).inode
+        for value in 0..<9_000 { store["b"] = .integer(Int64(value)) }
+        await eventually { (try? system.status(at: path).inode) != inode }
+        same(store.contents, ["b": 8_999])
+    }
+
+    @Test
+    func placeNamesTheLineOfTheLastValue() throws {
+        try folder.write("{\"a\":1}\n\n{\"b\":1}\n{\"a\":2}\n", to: "a.jsonl")
+        let backend = FileBackend(path, .system, Process.current)
+        same(backend.describe("a").line, 4)
+        same(backend.describe("b").line, 3)
+        same(backend.describe("c").line, nil)
+        same(backend.describe(nil).path, path)
     }
 }

@@ -1,4 +1,3 @@
-import DurableFile
 import PreferencesEtcd
 import PreferencesTesting
 import TestSupport

@@ -38,7 +38,6 @@ struct CredentialTests {
         same(Preference("key", default: Data(), in: store).value, Data([0xFF, 0, 10]))
         same(Preference("link", default: "", in: store).source.name, "credentials")
         same(#expect(throws: PreferenceError.self) { try store.write(1, for: "apiToken") }?.code, .readOnly)
-        same("\(store)", "credentials")
     }
 
     @Test
@@ -103,43 +102,5 @@ struct CredentialTests {
             let token = Preference("apiToken", default: "", in: store)
             #expect(token.isSecret && !Preference("volume", default: 0, in: store).isSecret)
         }
-    }
-
-    /// A secret that the service manager may pass is a mistake only if the plain text below has it.
-    @Test(arguments: ["passed", "missing", "stored", "unset", "former", "later"])
-    func secretBelowTheLayerIsReportedIfItIsStored(_ kind: String) throws {
-        if kind != "missing" { try folder.write("hunter2", to: "apiToken") }
-        let lines = [
-            "stored": #"{"apiToken":"a"}"#, "unset": #"{"apiToken":{"$$unset":true}}"#, "former": #"{"old":"a"}"#,
-        ]
-        let place = try TemporaryFolder()
-        try place.write((lines[kind] ?? #"{"volume":5}"#) + "\n", to: "preferences.jsonl")
-        let file = try PreferenceStore.file(at: URL(filePath: place.path("preferences.jsonl")))
-        let store = layered(file)
-        let token = Preference<String?>("apiToken", default: nil, .secret, .formerly("old"), in: store)
-        same(token.value, kind == "missing" ? nil : "hunter2")
-        if kind == "later" {
-            // The values are known, so a declaration is checked at the next use.
-            try store.write("b", for: "second")
-            same(Preference("second", default: "", .secret, in: store).value, "b")
-        }
-        let isMistake = ["stored", "former", "later"].contains(kind)
-        same(reports.elements.map(\.code), isMistake ? [.misuse] : [], "\(reports.elements)")
-        same(reports.elements.first?.name, kind == "later" ? "second" : isMistake ? "apiToken" : nil)
-        // Another store over the same file has no place for secrets.
-        let plain = PreferenceStore.layered([file])
-        let others = plain.recordIssues()
-        _ = Preference("other", default: "", .secret, in: plain).value
-        same(others.elements.map(\.code), [.misuse])
-    }
-
-    @Test
-    func nameThatNoPreferenceHasIsNotReported() throws {
-        try folder.write("PEM", to: "certificate")
-        struct Group: PreferenceGroup {
-            @Preference("volume") var volume = 5
-        }
-        let store = layered()
-        #expect(Group(in: store).problems.isEmpty && reports.elements.isEmpty)
     }
 }

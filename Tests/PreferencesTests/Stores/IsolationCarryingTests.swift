@@ -1,4 +1,3 @@
-import DurableFile
 import Observation
 import Synchronization
 import TestSupport
@@ -18,7 +17,7 @@ enum Elsewhere: CaseIterable {
             await Task.detached { body() }.value
         case .thread:
             await withCheckedContinuation { continuation in
-                #expect(WorkerQueue.startThread("elsewhere") { continuation.resume(returning: body()) })
+                #expect(Pool.startThread { continuation.resume(returning: body()) })
             }
         }
     }
@@ -91,11 +90,11 @@ struct IsolationCarryingTests {
             let observation = count.observe { change in
                 seen.record(PreferenceStore.standard.isolated != nil)
                 isDelivering.store(true, ordering: .releasing)
-                while !isEnough.load(ordering: .acquiring) { Pause.sleep(microseconds: 50) }
+                while !isEnough.load(ordering: .acquiring) { pauseThread(for: .microseconds(50)) }
                 if change.new == total { finish.finish() }
             }
             let isolation = PreferenceStore.isolation
-            #expect(WorkerQueue.startThread("first") { isolation.run { count.value = 1 } })
+            #expect(Pool.startThread { isolation.run { count.value = 1 } })
             while !isDelivering.load(ordering: .acquiring) { await Task.yield() }
             for value in 2...total { count.value = value }
             isEnough.store(true, ordering: .releasing)
@@ -121,12 +120,12 @@ struct IsolationCarryingTests {
                 // This closure occupies the main actor while the value changes, so only the later signal reaches it.
                 withObservationTracking {
                     _ = count.value
-                    let isStarted = WorkerQueue.startThread("setter") {
+                    let isStarted = Pool.startThread {
                         isolation.run { count.value = 1 }
                         isSet.wrappingAdd(1, ordering: .releasing)
                     }
                     #expect(isStarted)
-                    while isSet.load(ordering: .acquiring) <= index { Pause.sleep(microseconds: 50) }
+                    while isSet.load(ordering: .acquiring) <= index { pauseThread(for: .microseconds(50)) }
                 } onChange: {
                     seen.record([index + 1, number.value])
                 }

@@ -1,5 +1,3 @@
-import DurableFile
-import FaultTestSupport
 import PreferencesTesting
 import TestSupport
 import Testing
@@ -10,12 +8,14 @@ import Testing
 struct IssueHandlerTests {
     private let backend = FaultInjectingBackend()
     private let store: PreferenceStore
+    /// That of a value, which isn't kept.
+    private static let rejection = PreferenceError(.tooLarge, "the value is too large; nothing was changed")
 
     init() { store = PreferenceStore(backend: backend) }
 
     @Test
     func issueOfAHandlerIsHandledOnceTheHandlerHasReturned() {
-        backend.failNext(.apply, count: 2)
+        backend.failNext(.apply, count: 2, with: Self.rejection)
         let events = Recorder<String>()
         store.issueHandler = { [store] error in
             events.record("begin \(error.name ?? "")")
@@ -29,7 +29,7 @@ struct IssueHandlerTests {
     @Test
     func issuesOfTwoStoresDoNotNestEither() {
         let other = PreferenceStore(backend: FaultInjectingBackend(over: backend))
-        backend.failNext(.apply, count: 5)
+        backend.failNext(.apply, count: 5, with: Self.rejection)
         let depth = Recorder<Int>()
         let current = Lock(0)
         for (store, next) in [(store, other), (other, store)] {
@@ -52,14 +52,14 @@ struct IssueHandlerTests {
 
     @Test
     func handlerThatAnswersEachIssueWithAnotherIsStopped() {
-        backend.failNext(.apply, count: .max)
+        backend.failNext(.apply, count: .max, with: Self.rejection)
         let calls = Recorder<PreferenceError.Code>()
         store.issueHandler = { [store] error in
             calls.record(error.code)
             Preference("name", default: 0, in: store).value += 1
         }
         Preference("name", default: 0, in: store).value = 1
-        same(calls.elements.count, FeedbackDepth.limit + 1)
+        same(calls.elements.count, 1_001)
         let count = calls.elements.count
         backend.failNext(.apply, count: 0)
         Preference("name", default: 0, in: store).value = 1

@@ -1,4 +1,3 @@
-import DurableFile
 import FileTestSupport
 import TestSupport
 import Testing

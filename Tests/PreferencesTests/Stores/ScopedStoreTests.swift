@@ -1,4 +1,3 @@
-import DurableFile
 import FileTestSupport
 import Foundation
 import TestSupport

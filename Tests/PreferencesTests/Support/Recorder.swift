@@ -1,4 +1,3 @@
-import DurableFile
 import FileTestSupport
 import Observation
 import Preferences

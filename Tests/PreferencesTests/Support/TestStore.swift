@@ -1,4 +1,3 @@
-import DurableFile
 import Foundation
 import Testing
 
@@ -38,45 +37,62 @@ enum StoreKind: CaseIterable, Sendable, CustomTestStringConvertible {
     }
 }
 
+/// Waits until a condition holds.
+func eventually(_ condition: () -> Bool) async {
+    while !condition() { await Task.yield() }
+}
+
+/// Repeats a call that may wait too long on a busy machine.
+func insist(_ body: () throws -> Void) {
+    while true {
+        do { return try body() } catch PreferenceError.conflict {} catch PreferenceError.busy {} catch {
+            Issue.record(error)
+            return
+        }
+    }
+}
+
 extension PreferenceStore {
     /// The number of stores that show names of the store's place.
-    var storeCount: Int { core.layers.layers[0].source.cores.count }
+    var storeCount: Int {
+        let source = core.layers[0].source
+        var cores: Set<ObjectIdentifier> = []
+        source.publishing.withLock {
+            source.table.forEach { for (node, _) in $0.nodes { cores.insert(ObjectIdentifier(node.core)) } }
+        }
+        return cores.count
+    }
 
     /// The number of observers of a name.
     func subscriptionCount(of name: String) -> Int {
-        var batch = ChangeBatch(sequence: .max, origin: .local)
-        batch.append(ChangeEntry(name: name, old: StoredCandidates(), new: StoredCandidates(1)))
-        return core.state.withLock { [batch] in $0.subscribers(to: batch).count }
+        let node = core.node(name)
+        return core.publishing.withLock { node.subscriptions.all.filter { $0 != nil }.count }
     }
 
     /// The number of stored values that a name may be read as.
-    func candidateCount(of name: String) -> Int { core.candidates(for: name).1.count }
+    func candidateCount(of name: String) -> Int {
+        let node = core.node(name)
+        return core.publishing.withLock { node.candidates().count }
+    }
 
     /// Changes the first layer as another program would, even one that is read-only in this store.
     func setFromOutside(_ name: String, to value: PropertyListValue?) throws {
-        let source = try #require(core.attachedLayers.layers.first).source
-        _ = try source.commit(.one(name, value), if: nil, ChangeContext(origin: .local, announcedUpTo: .max))
+        try core.layers[0].source.change(until: .never) { _ in ([StoredChange(name, value)], .max) }
     }
 
     /// Returns a store over a backend that is isolated as `.standard` is.
     static func isolatable(_ contents: [String: PropertyListValue]) -> PreferenceStore {
-        let layer = Layer(source: Source(MemoryBackend(contents)))
-        let store = PreferenceStore(layer, replacement: .memory(isStandard: false))
-        SharedStores.register(layered: store)
-        return store
+        let layer = Layer(source: Source(custom: MemoryBackend(contents)))
+        return PreferenceStore(layer, replacement: .memory(isStandard: false))
     }
 }
 
-/// Repeats the call that another process's changes prevented.
-func insist(_ body: () throws -> Void) {
-    while true {
-        do {
-            return try body()
-        } catch let error as PreferenceError where error.code == .conflict {
-            continue
-        } catch {
-            Issue.record(error)
-            return
-        }
+extension StoreCore {
+    func formerNames(of name: String) -> [String] { formerNames(of: node(name)) }
+}
+
+extension MemoryBackend {
+    convenience init(_ contents: [String: PropertyListValue]) {
+        self.init(contents.map { StoredChange($0.key, $0.value) })
     }
 }

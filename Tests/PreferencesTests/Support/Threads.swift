@@ -1,7 +1,8 @@
-import DurableFile
 import FileTestSupport
 import Foundation
 import Testing
+
+@testable import Preferences
 
 /// Runs `body` on a number of threads, which begin at the same time, and returns when the last one has ended and released it.
 ///
@@ -12,9 +13,9 @@ func onThreads(_ count: Int, _ body: @escaping @Sendable (_ thread: Int) -> Void
         for thread in 0..<count {
             // Taken out to be run, so that no thread keeps what it uses, such as a store, while it comes to its end.
             let work = Lock([body])
-            let isStarted = WorkerQueue.startThread("test") {
+            let isStarted = Pool.startThread {
                 arrived.next()
-                while arrived.value < count { Pause.sleep(microseconds: 1) }
+                while arrived.value < count { pauseThread(for: .microseconds(1)) }
                 work.withLock({ $0.popLast() })?(thread)
                 if ended.next() == count { continuation.resume() }
             }

@@ -2,7 +2,6 @@
 // prompt in milliseconds, the lifetime of cached values, and the name of the library; without any it uses `.keyring` itself.
 
 #if os(Linux)
-@testable import DurableFile
 import FoundationEssentials
 import Glibc
 @testable import Preferences

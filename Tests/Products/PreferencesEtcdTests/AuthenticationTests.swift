@@ -102,7 +102,7 @@ struct AuthenticationTests {
     private func createUser(_ arguments: String..., on cluster: EtcdCluster) throws -> Int32 {
         let script = Process()
         script.executableURL = URL(filePath: #filePath).deletingLastPathComponent()
-            .appending(path: "../../../Examples/Service/create-etcd-user")
+            .appending(path: "../../../../Examples/Service/create-etcd-user")
         script.arguments = arguments
         script.environment = ProcessInfo.processInfo.environment.merging([
             "ETCDCTL_ENDPOINTS": cluster.endpoints[0], "ETCDCTL_USER": "root:secret",
@@ -176,7 +176,7 @@ struct AuthenticationTests {
         let store = PreferenceStore(backend: backend)
         try await store.transaction { $0["a"] = 1 }
         let token = try #require(try backend.client.token(from: cluster.endpoints[0], within: .seconds(5)))
-        let service = EtcdService(store, monitor: monitor)
+        let service = EtcdService(store)
         for value in [store, backend, backend.client, backend.watch, monitor, configuration, transport, service]
             as [Any]
         {

@@ -115,30 +115,6 @@ struct CacheTests {
         try same(cluster.control("get", "--print-value-only", "tests/\(suite)/gone"), "1\n")
     }
 
-    @Test(arguments: [false, true])
-    mutating func writeBeforeTheFirstConnectionIsQueuedAndSent(isChangedMeanwhile: Bool) async throws {
-        try await fill(["counter": 1, "plain": 1])
-        configuration.offlineWrites = .queueing
-        transport.cut()
-        let store = try open()
-        let reports = Reports(of: store)
-        try await store.load()
-        let counter = Preference("counter", default: 0, in: store)
-        try await store.write(2, for: "plain")
-        try await counter.update { $0 += 1 }
-        same(monitor.status.waitingWrites, 2)
-        same(store.contents, ["counter": 2, "plain": 2])
-        if isChangedMeanwhile { for name in ["counter", "plain"] { try put(name, "10") } }
-        transport.mend()
-        try await eventually("they are not sent") { monitor.status.waitingWrites == 0 }
-        // A plain write replaces what another process has stored, and one that depends on a read is dropped.
-        let expected: [String: PropertyListValue] = ["counter": isChangedMeanwhile ? 10 : 2, "plain": 2]
-        try await eventually("it shows \(store.contents)") { store.contents == expected }
-        try same(cluster.control("get", "--print-value-only", "tests/\(suite)/plain"), "2\n")
-        try await eventually("it reports \(reports.codes)") { reports.codes == (isChangedMeanwhile ? [.conflict] : []) }
-        same(transport.suiteReads, 0)
-    }
-
     @Test
     func compactedHistoryIsReadAgain() async throws {
         let cluster = try EtcdCluster.start()
@@ -239,9 +215,9 @@ struct CacheTests {
         try put("value", "2")
         try put("later", "1")
         try await eventually("the cache lags behind") {
-            try PreferenceStore.file(at: URL(filePath: folder.path("cache.jsonl")))["later"] == 1
+            try OfflineFile(path: folder.path("cache.jsonl")).load()["later"] == 1
         }
-        try same(PreferenceStore.file(at: URL(filePath: folder.path("cache.jsonl")))["value"], 2)
+        try same(OfflineFile(path: folder.path("cache.jsonl")).load()["value"], 2)
     }
 
     @Test

@@ -4,7 +4,6 @@ import Preferences
 import TestSupport
 import Testing
 
-@testable import DurableFile
 @testable import PreferencesEtcd
 
 /// Tests of the JSON in the answers of etcd 3.4's gateway.

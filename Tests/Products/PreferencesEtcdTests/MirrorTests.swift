@@ -1,6 +1,5 @@
 import Foundation
 import Preferences
-import Synchronization
 import TestSupport
 import Testing
 
@@ -10,29 +9,23 @@ import Testing
 struct MirrorTests {
     private let keys: KeySpace
     private var mirror: Mirror
-    private let passed = Passed()
-
-    /// The changes that the mirror passed on.
-    private final class Passed: Sendable {
-        private let batches = Mutex<[(changes: [String: PropertyListValue?], revision: Int64?)]>([])
-
-        func add(_ changes: [String: PropertyListValue?], _ revision: Int64?) {
-            batches.withLock { $0.append((changes, revision)) }
-        }
-
-        /// Removes and returns all, merged.
-        func take() -> [String: PropertyListValue?] {
-            batches.withLock { exchange(&$0, with: []) }.reduce(into: [:]) { $0.merge($1.changes) { $1 } }
-        }
-
-        var revisions: [Int64?] { batches.withLock { $0.map(\.revision) } }
-    }
 
     init() throws {
         keys = try KeySpace(prefix: "p", suite: "s")
         mirror = Mirror(keys)
         _ = mirror.replace(with: [put("a", "1", 3), put("b", "2", 5)], at: 10)
-        mirror.pass = { [passed] in passed.add($0, $1) }
+        mirror.collect()
+    }
+
+    /// Removes and returns the changes that the mirror has collected, each revision's in one.
+    private mutating func takeSteps() -> [[String: PropertyListValue?]] {
+        guard case .changes(let steps) = mirror.drainChanges() else { return [] }
+        return steps.map { Dictionary(uniqueKeysWithValues: $0.map { ($0.name, $0.value) }) }
+    }
+
+    /// Removes and returns the changes that the mirror has collected, merged.
+    private mutating func take() -> [String: PropertyListValue?] {
+        takeSteps().reduce(into: [:]) { $0.merge($1) { $1 } }
     }
 
     /// A later start can continue only from values that are complete.
@@ -74,7 +67,7 @@ struct MirrorTests {
         let events = [event("a", "2", 11), event("c", "3", 11), removal("b", 12)]
         let batches = events.revisions.map { revision in
             mirror.apply(revision)
-            return passed.take()
+            return take()
         }
         same(batches, [["a": 2, "c": 3], ["b": nil]])
         same(mirror.values, ["a": 2, "c": 3])
@@ -84,7 +77,7 @@ struct MirrorTests {
     mutating func knownEventsChangeNothing() {
         for revision in [event("a", "0", 9), removal("b", 10)].revisions { mirror.apply(revision) }
         same(mirror.values, ["a": 1, "b": 2])
-        #expect(passed.take().isEmpty)
+        same(take(), [:])
     }
 
     @Test
@@ -97,9 +90,7 @@ struct MirrorTests {
         #expect(isRestored)
         same(mirror.values, ["a": 1, "c": 3])
         same(mirror.newest, 8)
-        // Revisions start again, so this one says nothing about earlier changes.
-        same(passed.revisions, [nil])
-        same(passed.take(), ["a": 1, "b": nil, "c": 3])
+        same(take(), ["a": 1, "b": nil, "c": 3])
     }
 
     /// The answer to a write of this store that was sent before the history ended.
@@ -111,7 +102,7 @@ struct MirrorTests {
         same(mirror.newest, 0, "a revision of the lost history says nothing about the new one")
         let isRead = mirror.replace(with: [put("a", "1", 3), put("b", "2", 4)], at: 8)
         #expect(isRead && mirror.values == ["a": 1, "b": 2])
-        same(passed.take(), ["a": 1, "b": 2])
+        same(take(), ["a": 1, "b": 2])
     }
 
     @Test
@@ -120,7 +111,7 @@ struct MirrorTests {
         // A restored cluster that has got further: "a" is that of the snapshot.
         let isReplaced = mirror.replace(with: [put("a", "1", 3), put("c", "3", 90)], at: 100)
         #expect(isReplaced && mirror.values == ["a": 1, "c": 3])
-        same(passed.take(), ["a": 1, "b": nil, "c": 3])
+        same(take(), ["a": 1, "b": nil, "c": 3])
     }
 
     @Test
@@ -151,7 +142,7 @@ struct MirrorTests {
         #expect(!isStillComplete && mirror.revision == 12, "the watch has not delivered it yet")
         mirror.merge(delta, keeping: Set(["a", "c", "d"].map(keys.key(of:))), at: 13)
         #expect(mirror.values == ["a": 1, "c": 3, "d": 4] && mirror.revision == 13)
-        same(passed.take(), ["b": nil, "c": 3, "d": 4])
+        same(take(), ["b": nil, "c": 3, "d": 4])
     }
 
     @Test
@@ -159,7 +150,7 @@ struct MirrorTests {
         mirror.commit(["c": 3, "a": nil], at: 14)
         let isReplaced = mirror.replace(with: [put("a", "1", 3), put("d", "4", 12)], at: 13)
         #expect(isReplaced && mirror.values == ["c": 3, "d": 4])
-        same(passed.take(), ["b": nil, "d": 4])
+        same(take(), ["b": nil, "d": 4])
         let isReplacedByOlder = mirror.replace(with: [], at: 12)
         #expect(!isReplacedByOlder && mirror.values == ["c": 3, "d": 4])
         let isReplacedByNewer = mirror.replace(with: [put("a", "5", 15)], at: 16)
@@ -175,7 +166,7 @@ struct MirrorTests {
         #expect(mirror.revision == 10 && mirror.newest == 14)
         mirror.apply([event("a", "6", 12), event("c", "3", 12)])
         #expect(mirror.values == ["a": 7, "b": 2, "c": 3] && mirror.revision == 12)
-        same(passed.take(), ["c": 3])
+        same(take(), ["c": 3])
         same(mirror.entries[keys.key(of: "a")]?.modRevision, 14)
     }
 
@@ -185,7 +176,7 @@ struct MirrorTests {
         mirror.apply([event("a", "6", 12)])
         let isMerged = mirror.merge(RangeResponse(kvs: [put("a", "6", 13)], count: 1), at: 13)
         #expect(isMerged && mirror.values == ["b": 2])
-        #expect(passed.take().isEmpty)
+        same(take(), [:])
         mirror.apply([removal("a", 14)])
         mirror.apply([event("a", "8", 15)])
         same(mirror.values, ["a": 8, "b": 2])
@@ -197,7 +188,7 @@ struct MirrorTests {
         mirror.commit(["a": 9], at: 14)
         for revision in [removal("a", 12), event("a", "9", 14)].revisions { mirror.apply(revision) }
         #expect(mirror.values == ["a": 9, "b": 2] && mirror.revision == 14)
-        #expect(passed.take().isEmpty)
+        same(take(), [:])
     }
 
     @Test
@@ -234,8 +225,7 @@ struct MirrorTests {
         )
         let request = try TransactionBuilder(
             changes,
-            among: changes.keys,
-            if: .none,
+            among: Set(changes.keys),
             on: mirror,
             mark: WriteMark([]),
             limit: 128
@@ -246,11 +236,11 @@ struct MirrorTests {
     }
 
     @Test
-    mutating func changesArePassedOnWithTheirRevisions() {
+    mutating func changesOfEachRevisionArePassedOnByThemselves() {
         for event in [event("a", "5", 11), event("b", "7", 12), event("a", "6", 13)] { mirror.apply([event]) }
-        same(passed.revisions, [11, 12, 13])
         mirror.commit(["b": 7], at: 12)
-        #expect(passed.take() == ["a": 6, "b": 7] && mirror.values == ["a": 6, "b": 7])
+        same(takeSteps(), [["a": 5], ["b": 7], ["a": 6]])
+        same(mirror.values, ["a": 6, "b": 7])
     }
 
     @Test
@@ -258,7 +248,7 @@ struct MirrorTests {
         mirror.commit(["b": 7, "a": nil], at: 12)
         same(mirror.values, ["b": 7])
         mirror.apply([event("b", "7", 12), removal("a", 12)])
-        #expect(passed.take().isEmpty)
+        same(take(), [:])
         same(mirror.entries[keys.key(of: "b")]?.modRevision, 12)
     }
 
@@ -266,12 +256,14 @@ struct MirrorTests {
     mutating func unreadableValueIsReportedAndTheOneBeforeIsKept() {
         mirror.apply([event("a", "{broken", 11), event("new", "{broken", 11)])
         mirror.apply([WatchEvent(kv: KeyValue(key: keys.start + [0xFE], modRevision: 12))])
-        #expect(mirror.values == ["a": 1, "b": 2] && passed.take().isEmpty)
+        #expect(mirror.values == ["a": 1, "b": 2])
+        same(take(), [:])
         let problems = mirror.drainProblems() + mirror.drainProblems()
         same(problems.map(\.code), [.damaged, .damaged, .damaged])
         same(problems.map { $0.message.contains("continue with the value before") }, [true, true, false])
         mirror.apply([removal("a", 13)])
-        #expect(mirror.values == ["b": 2] && passed.take() == ["a": nil])
+        #expect(mirror.values == ["b": 2])
+        same(take(), ["a": nil])
     }
 
     @Test
@@ -331,22 +323,21 @@ struct MirrorTests {
 
     private func builder(
         _ changes: [String: PropertyListValue?],
-        if condition: PreferenceCondition = .none,
+        reading names: Set<String>? = [],
         mark: WriteMark = WriteMark([]),
         limit: Int = 128
     ) throws -> TransactionBuilder {
-        try TransactionBuilder(changes, among: changes.keys, if: condition, on: mirror, mark: mark, limit: limit)
+        try TransactionBuilder(changes, among: names?.union(changes.keys), on: mirror, mark: mark, limit: limit)
     }
 
     @Test
     func eachNameOfAWriteIsComparedAndForAnAbsentOneAlsoItsGuard() throws {
-        let condition = PreferenceCondition(values: ["b": 2])
         let known = [
             Comparison(key: keys.key(of: "a"), modRevision: 3), Comparison(key: keys.key(of: "b"), modRevision: 5),
         ]
-        let request = try builder(["a": 4], if: condition).request(isRepeated: false)
+        let request = try builder(["a": 4], reading: ["b"]).request(isRepeated: false)
         same(Set(request.compare), Set(known))
-        let adding = try builder(["a": 4, "new": 1], if: condition).request(isRepeated: false)
+        let adding = try builder(["a": 4, "new": 1], reading: ["b"]).request(isRepeated: false)
         let absent = [
             Comparison(key: keys.key(of: "new"), modRevision: 0),
             Comparison(key: keys.removalGuard(of: keys.key(of: "new")), result: .less, modRevision: 11),
@@ -358,8 +349,7 @@ struct MirrorTests {
     @Test
     mutating func guardsAreComparedWithTheLastOwnWriteAndARangeWithTheMirrorsRevision() throws {
         mirror.commit(["a": 4], at: 14)
-        let condition = PreferenceCondition(values: [:], isComplete: true)
-        let request = try builder(["new": 1], if: condition).request(isRepeated: false)
+        let request = try builder(["new": 1], reading: nil).request(isRepeated: false)
         let (start, end) = (keys.names.start, keys.names.end)
         let guards = keys.removalGuards
         #expect(
@@ -372,20 +362,17 @@ struct MirrorTests {
     }
 
     @Test
-    func completeConditionComparesAllKeysAndTheRange() throws {
-        let condition = PreferenceCondition(values: [:], isComplete: true)
-        let request = try builder(["new": 1], if: condition).request(isRepeated: false)
+    func writeThatHasReadAllComparesAllKeysAndTheRange() throws {
+        let request = try builder(["new": 1], reading: nil).request(isRepeated: false)
         let (start, end) = (keys.names.start, keys.names.end)
         #expect(request.compare.contains(Comparison(key: start, rangeEnd: end, result: .less, modRevision: 11)))
         #expect(request.compare.contains(Comparison(key: keys.key(of: "a"), modRevision: 3)))
     }
 
-    /// Otherwise a delayed copy could be stored after another name was put, so that the condition was false, and removed.
+    /// Otherwise a delayed copy could be stored after another name was put, so that what was read was wrong, and removed.
     @Test
-    func completeConditionOfAWriteComparesAllGuardsAlsoWithoutAnAbsentName() throws {
-        let request = try builder(["a": 4], if: PreferenceCondition(values: [:], isComplete: true)).request(
-            isRepeated: false
-        )
+    func writeThatHasReadAllComparesAllGuardsAlsoWithoutAnAbsentName() throws {
+        let request = try builder(["a": 4], reading: nil).request(isRepeated: false)
         let (start, end) = (keys.removalGuards.start, keys.removalGuards.end)
         #expect(request.compare.contains(Comparison(key: start, rangeEnd: end, result: .less, modRevision: 11)))
     }
@@ -472,7 +459,7 @@ struct MirrorTests {
     @Test
     func writeIsFoundInTheHistoryByItsMarkAndNotItsValue() throws {
         let mark = WriteMark([])
-        let builder = try builder(["a": 4], if: PreferenceCondition(values: ["a": 1]), mark: mark)
+        let builder = try builder(["a": 4], reading: ["a"], mark: mark)
         let another = [
             event("a", "4", 11), WatchEvent(kv: KeyValue(key: keys.mark, value: WriteMark([]).data, modRevision: 11)),
         ]

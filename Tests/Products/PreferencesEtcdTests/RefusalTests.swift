@@ -86,7 +86,7 @@ struct RefusalTests {
     // MARK: No history
 
     @Test(arguments: [false, true])
-    func writeWhoseAnswerAndHistoryAreLost(isFollowed: Bool) throws {
+    func writeWhoseAnswerAndHistoryAreLost(isFollowed: Bool) async throws {
         let cluster = try EtcdCluster.start()
         let other = try PreferenceStore.etcd(suite, .testing(cluster.endpoints))
         let transport = try TestTransport { number in
@@ -101,38 +101,17 @@ struct RefusalTests {
         let store = try PreferenceStore(etcd: suite, .testing(cluster.endpoints), over: transport)
         let counter = Preference("counter", default: 0, in: store)
         if isFollowed {
-            let error = #expect(throws: PreferenceError.self) { try counter.update { $0 += 1 } }
+            let error = await #expect(throws: PreferenceError.self) { try await counter.update { $0 += 1 } }
             same(error?.code, .outcomeUnknown)
         } else {
-            try counter.update { $0 += 1 }
+            try await counter.update { $0 += 1 }
         }
-        same(counter.value, 1, "the next update is based on what is stored")
-        try counter.update { $0 += 1 }
+        try await eventually("the next update is not based on what is stored") { counter.value == 1 }
+        try await counter.update { $0 += 1 }
         try same(stored("counter", in: cluster), "2\n")
     }
 
     // MARK: Another server answers
-
-    @Test(arguments: [
-        GatewayFailure.notUnderstood("HTTP status 403 without an error of etcd"),
-        .refused(code: 15, message: "etcdserver: corrupt cluster"),
-    ])
-    func writeThatAnotherServerRejectsIsQueued(failure: GatewayFailure) async throws {
-        let cluster = try SharedNode.get()
-        let transport = try TestTransport { $0 < 4 ? .failure(failure) : nil }
-        var configuration = EtcdConfiguration.testing(cluster.endpoints)
-        configuration.offlineWrites = .queueing
-        let store = try PreferenceStore(etcd: suite, configuration, monitor: monitor, over: transport)
-        let reports = Reports(of: store)
-        let counter = Preference("counter", default: 0, in: store)
-        try await store.write(1, for: "a")
-        try await counter.update { $0 += 1 }
-        same(store.contents, ["a": 1, "counter": 1])
-        try await eventually("it is not sent") { monitor.status.waitingWrites == 0 }
-        try same(stored("a", in: cluster), "1\n")
-        try same(stored("counter", in: cluster), "1\n")
-        same(reports.codes, [.unavailable], "once, however often it is tried")
-    }
 
     /// An answer that a proxy has truncated or replaced by its own page says nothing about whether the server executed the request.
     private static let page = GatewayFailure.notUnderstood("HTTP status 302 without an error of etcd")
@@ -161,22 +140,6 @@ struct RefusalTests {
         try await eventually("the stored value does not come") { counter.value == 1 }
     }
 
-    @Test
-    func queuedWriteWhoseAnswersAProxyReplacesIsNotDropped() async throws {
-        let cluster = try SharedNode.get()
-        let transport = try TestTransport { $0 <= 4 ? .otherAnswer(Self.page) {} : nil }
-        var configuration = EtcdConfiguration.testing(cluster.endpoints)
-        configuration.offlineWrites = .queueing
-        let store = try PreferenceStore(etcd: suite, configuration, monitor: monitor, over: transport)
-        let reports = Reports(of: store)
-        let counter = Preference("counter", default: 0, in: store)
-        try await counter.update { $0 += 1 }
-        try await eventually("it is not sent") { monitor.status.waitingWrites == 0 }
-        same(counter.value, 1)
-        try same(stored("counter", in: cluster), "1\n")
-        same(reports.codes, [.unavailable], "it is reported once that it waits, and never that it was dropped")
-    }
-
     @Test(arguments: ["etcdserver: no leader", "raft proposal dropped", "etcdserver: too many requests"])
     func writeThatWasNeverProposedIsNotInDoubt(text: String) throws {
         let cluster = try SharedNode.get()
@@ -195,9 +158,7 @@ struct RefusalTests {
         try cluster.control("put", "tests/\(suite)/a", "1")
         let transport = try TestTransport()
         transport.cut(.refused(code: 7, message: "etcdserver: permission denied"))
-        var configuration = EtcdConfiguration.testing(cluster.endpoints)
-        configuration.offlineWrites = .queueing
-        let store = try PreferenceStore(etcd: suite, configuration, monitor: monitor, over: transport)
+        let store = try PreferenceStore(etcd: suite, .testing(cluster.endpoints), monitor: monitor, over: transport)
         let reports = Reports(of: store)
         same(store["a"], nil)
         store["b"] = 2
@@ -205,52 +166,7 @@ struct RefusalTests {
         same(reports.codes, [.notPermitted])
         transport.mend()
         try await eventually("the values don't come") { store["a"] == 1 }
-        try await eventually("the queued writes are not sent") { monitor.status.waitingWrites == 0 }
-        try same(stored("b", in: cluster), "2\n")
-    }
-
-    // MARK: Queued writes
-
-    @Test
-    func queuedWritesWaitForSpaceAndAreSentInOrder() async throws {
-        let cluster = try Self.startSmall()
-        var configuration = EtcdConfiguration.testing(cluster.endpoints)
-        configuration.offlineWrites = .queueing
-        let transport = try TestTransport()
-        let store = try PreferenceStore(etcd: suite, configuration, monitor: monitor, over: transport)
-        let reports = Reports(of: store)
-        let counter = Preference("counter", default: 0, in: store)
-        for name in ["old", "older"] { try await store.write(1, for: name) }
-        try await counter.write(5)
-        try await transport.cut(monitor)
-        try await counter.update { $0 += 1 }
-        try await store.write(nil, for: "old")
-        try fill(cluster)
-        transport.mend()
-
-        try await eventually("the removal waits for the put") { try stored("old", in: cluster).isEmpty }
-        try await eventually("the reason is not shown") { monitor.status.refusal?.code == .noSpace }
-        #expect(monitor.status.isConnected)
-        try await counter.update { $0 += 1 }
-        try await store.write("set without space", for: "text")
-        try await store.write(nil, for: "older")
-        #expect(try stored("older", in: cluster).isEmpty, "an independent removal is sent first")
-        try same(stored("counter", in: cluster), "5\n")
-        same(store.contents, ["counter": 7, "text": "set without space"])
-        same(monitor.status.waitingWrites, 3)
-        let error = await #expect(throws: PreferenceError.self) { try await store.flush() }
-        same(error?.code, .notDurable)
-        same((error?.cause as? PreferenceError)?.code, .noSpace)
-        same(reports.codes, [.noSpace], "once, however often it is tried")
-
-        try makeSpace(cluster)
-        try await eventually("it was not sent") { monitor.status.waitingWrites == 0 }
-        #expect(monitor.status.refusal == nil)
-        try await store.flush()
-        try same(stored("counter", in: cluster), "7\n")
-        try same(stored("text", in: cluster), "\"set without space\"\n")
-        same(store.contents, ["counter": 7, "text": "set without space"])
-        same(reports.codes, [.noSpace])
+        try await eventually("what was set is not stored") { try stored("b", in: cluster) == "2\n" }
     }
 
     /// If the answer to a removal with a condition is lost, its process is unknown, as there was no space for a mark.
@@ -280,46 +196,6 @@ struct RefusalTests {
         same(transport.writeCount, 6)
         try store.transaction { transaction in if transaction["lost"] == 1 { transaction["lost"] = nil } }
         #expect(try PreferenceStore.etcd(suite, configuration).contents.isEmpty)
-    }
-
-    // MARK: No permission
-
-    @Test
-    func queuedWritesWaitForPermission() async throws {
-        let cluster = try EtcdCluster.start()
-        let root = ["--user", "root:secret"]
-        let range = ["--prefix=true", "tests/\(suite)/"]
-        for command in [
-            ["user", "add", "root:secret"], ["user", "grant-role", "root", "root"], ["role", "add", "app"],
-            ["role", "grant-permission", "app", range[0], "readwrite", range[1]],
-            ["user", "add", "app:password"], ["user", "grant-role", "app", "app"], ["auth", "enable"],
-        ] { try cluster.control(command) }
-        var configuration = EtcdConfiguration.testing(cluster.endpoints)
-        configuration.credentials = EtcdCredentials(user: "app", password: "password")
-        configuration.offlineWrites = .queueing
-        let transport = try TestTransport()
-        let store = try PreferenceStore(etcd: suite, configuration, monitor: monitor, over: transport)
-        let reports = Reports(of: store)
-        try await store.write(1, for: "a")
-        try await transport.cut(monitor)
-        try await store.write(2, for: "a")
-        try cluster.control(root + ["role", "grant-permission", "app", range[0], "read", range[1]])
-        transport.mend()
-
-        try await eventually("the reason is not shown") { monitor.status.refusal?.code == .notPermitted }
-        try await store.write(3, for: "b")
-        same(store.contents, ["a": 2, "b": 3])
-        same(monitor.status.waitingWrites, 2)
-        let error = await #expect(throws: PreferenceError.self) { try await store.flush() }
-        same(error?.code, .notDurable)
-        same((error?.cause as? PreferenceError)?.code, .notPermitted)
-        try await eventually("it was not reported once: \(reports.codes)") { reports.codes == [.notPermitted] }
-
-        try cluster.control(root + ["role", "grant-permission", "app", range[0], "readwrite", range[1]])
-        try await eventually("it was not sent") { monitor.status.waitingWrites == 0 }
-        try same(cluster.control(root + ["get", "--print-value-only", "tests/\(suite)/a"]), "2\n")
-        try same(cluster.control(root + ["get", "--print-value-only", "tests/\(suite)/b"]), "3\n")
-        same(reports.codes, [.notPermitted])
     }
 }
 #endif

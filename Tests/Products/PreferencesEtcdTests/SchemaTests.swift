@@ -1,5 +1,4 @@
 #if Etcd
-@testable import DurableFile
 import EtcdTestSupport
 import Foundation
 import MetricsTestKit
@@ -176,67 +175,6 @@ struct SchemaTests {
         try same(stored("rateLimit", in: cluster), "500\n")
     }
 
-    // MARK: Queued writes
-
-    @Test
-    func queuedWriteIsCheckedWhenItIsQueuedAndWhenItIsSent() async throws {
-        let cluster = try SharedNode.get()
-        var configuration = EtcdConfiguration.testing(cluster.endpoints)
-        configuration.offlineWrites = .queueing
-        let metrics = TestMetrics()
-        configuration.metrics = metrics
-        let transport = try TestTransport()
-        let store = try PreferenceStore(etcd: suite, configuration, monitor: monitor, over: transport)
-        let reports = Reports(of: store)
-        try await store.write(500, for: "rateLimit")
-        try await transport.cut(monitor)
-        // Allowed now, as no schema is known.
-        try await store.transaction { transaction in
-            transaction["rateLimit"] = 2500
-            transaction["hosts"] = ["a"]
-        }
-        try await store.write(7, for: "other")
-        try push(to: cluster)
-        transport.mend()
-        try await eventually("they are not sent") { monitor.status.waitingWrites == 0 }
-        try same(stored("rateLimit", in: cluster), "500\n")
-        #expect(try stored("hosts", in: cluster).isEmpty)
-        try same(stored("other", in: cluster), "7\n")
-        try await eventually("it is not reported: \(reports.codes)") { reports.codes == [.invalid] }
-        let dropped = try metrics.expectCounter("preferences_etcd_writes_dropped_total", [("suite", suite)])
-        same(dropped.totalValue, 1)
-        try await eventually("the store shows a value that was dropped") { store["rateLimit"] == 500 }
-
-        try await eventually("the schema doesn't arrive") { store.names.contains(PreferenceStore.schemaName) }
-        try await transport.cut(monitor)
-        let error = await #expect(throws: PreferenceError.self) { try await store.write(2500, for: "rateLimit") }
-        same(error?.code, .invalid)
-        same(store["rateLimit"], 500)
-        same(monitor.status.waitingWrites, 0)
-    }
-
-    /// The request was lost on its way while the store was connected and no schema was stored, and is repeated when one is.
-    @Test
-    func repeatedRequestIsCheckedBySchemasThatWereStoredSince() async throws {
-        let cluster = try SharedNode.get()
-        var configuration = EtcdConfiguration.testing(cluster.endpoints)
-        configuration.offlineWrites = .queueing
-        configuration.attemptTimeout = .seconds(1)
-        let isLosing = Lock(true)
-        let transport = try TestTransport { number in number > 1 && isLosing.withLock { $0 } ? .lostRequest : nil }
-        let store = try PreferenceStore(etcd: suite, configuration, monitor: monitor, over: transport)
-        let reports = Reports(of: store)
-        try await store.write(500, for: "rateLimit")
-        try await eventually("it is not connected") { monitor.status.isConnected }
-        try await store.write(2500, for: "rateLimit")
-        same(monitor.status.waitingWrites, 1)
-        try push(to: cluster)
-        isLosing.withLock { $0 = false }
-        try await eventually("it is not sent") { monitor.status.waitingWrites == 0 }
-        try same(stored("rateLimit", in: cluster), "500\n")
-        try await eventually("it is not reported: \(reports.codes)") { reports.codes == [.invalid] }
-    }
-
     // MARK: The cost
 
     @Test
@@ -261,22 +199,18 @@ struct SchemaTests {
     func suiteWithoutASchemaComparesNoFurtherKey() throws {
         let cluster = try SharedNode.get()
         try same(compared(.testing(cluster.endpoints)), ["a"])
-        // A request that can be queued may be repeated later.
-        var queueing = EtcdConfiguration.testing(cluster.endpoints)
-        queueing.offlineWrites = .queueing
-        try same(compared(queueing), ["a", PreferenceStore.schemaName])
         try push(to: cluster)
         try same(compared(.testing(cluster.endpoints)), ["a", PreferenceStore.schemaName])
     }
 
     /// Returns the names that a connected store compares for a write of `a`.
-    private func compared(_ configuration: EtcdConfiguration) throws -> [String] {
+    private func compared(_ configuration: EtcdConfiguration) throws -> Set<String>? {
         let transport = try TestTransport()
         let backend = try EtcdBackend(suite: suite, configuration, monitor: monitor) { transport }
-        let host = PreferenceBackendHost(changed: { _ in }, report: { _ in })
-        _ = try backend.load(host: host)
+        let host = PreferenceBackendHost(changed: {}, report: { _ in })
+        _ = try backend.load(host: host, until: PreferenceDeadline(after: .seconds(60)))
         let changes: [String: PropertyListValue?] = ["a": 1]
-        let write = WriteQueue.Write(changes: changes, condition: .none)
+        let write = EtcdBackend.Write(changes: changes, reads: [])
         #expect(monitor.status.isConnected)
         return backend.comparedNames(of: write, changes, on: backend.mirror.withLock { $0 })
     }

@@ -1,5 +1,4 @@
 #if Etcd
-@testable import DurableFile
 import EtcdTestSupport
 import Foundation
 import NIOCore
@@ -153,16 +152,15 @@ struct SuiteReadTests {
     /// The first page is older than the write, which must not take the value in it for the stored one.
     @Test
     func writeAfterUnfinishedReadIsStored() async throws {
-        var configuration = EtcdConfiguration.testing(try SharedNode.get().endpoints)
+        let configuration = EtcdConfiguration.testing(try SharedNode.get().endpoints)
         let writer = try PreferenceStore.etcd(suite, configuration)
         try await writer.transaction { transaction in
             for index in 0..<2_500 { transaction["name \(index)"] = .integer(Int64(index)) }
         }
         let transport = try FailingPages(hasWatch: false)
-        configuration.offlineWrites = .queueing
         let store = try PreferenceStore(etcd: suite, configuration, over: transport)
-        try await store.load()
-        try await store.write(1, for: "name 1")
+        await #expect(throws: PreferenceError.self) { try await store.load() }
+        store["name 1"] = 1
         try await writer.write(-1, for: "name 1")
         transport.mend()
         try await store.flush()

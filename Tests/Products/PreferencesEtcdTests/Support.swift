@@ -1,5 +1,4 @@
 #if Etcd
-@testable import DurableFile
 import EtcdTestSupport
 import Foundation
 import Preferences

@@ -1,5 +1,4 @@
 #if Etcd
-@testable import DurableFile
 import EtcdTestSupport
 import Foundation
 import Logging
@@ -84,11 +83,9 @@ struct TelemetryTests {
     }
 
     @Test
-    func lostConnectionIsLoggedCountedAndTheQueueMeasured() async throws {
+    func lostConnectionIsLoggedAndCounted() async throws {
         let transport = try TestTransport()
-        var configuration = try configuration()
-        configuration.offlineWrites = .queueing
-        let store = try PreferenceStore(etcd: suite, configuration, over: transport)
+        let store = try PreferenceStore(etcd: suite, configuration(), over: transport)
         store["a"] = 1
         same(log.levels(of: "connected to etcd"), [.info])
         same(log.metadata(of: "connected to etcd")?["suite"], "\(suite)")
@@ -103,16 +100,9 @@ struct TelemetryTests {
         let contact = try metrics.expectGauge("preferences_etcd_last_contact_timestamp_seconds", [("suite", suite)])
         let last = try #require(contact.lastValue)
         #expect(abs(last - Date().timeIntervalSince1970) < 600)
-        store["a"] = 2
-        store["b"] = 3
-        let gauge = try metrics.expectGauge("preferences_etcd_writes_waiting", [("suite", suite)])
-        same(gauge.lastValue, 2)
-        same(log.levels(of: "writes wait for etcd"), [.notice])
         transport.mend()
-        try await eventually("the queued writes are not sent") { gauge.lastValue == 0 }
         try await eventually("it does not reconnect") { counted("watch_reconnections_total") == 1 }
         #expect(connected.lastValue == 1 && contact.lastValue ?? 0 > last)
-        same(log.levels(of: "no write waits for etcd any more"), [.notice])
         same(log.levels(of: "disconnected from etcd").count, 1)
     }
 

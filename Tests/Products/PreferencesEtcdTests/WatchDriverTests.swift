@@ -1,5 +1,4 @@
 #if Etcd
-@testable import DurableFile
 import FileTestSupport
 import Foundation
 import TestSupport
@@ -12,11 +11,8 @@ struct WatchDriverTests {
     private let moves = Counter()
     private let clusters = Counter()
 
-    /// Returns a driver that has a watch for each range of the keys: two with a scope, of which the transport opens the first one with the
-    /// stream.
     private func start(
         _ transport: ScriptedTransport,
-        scopes: [String: [String]] = ["host": []],
         attemptTimeout: Duration = .seconds(60),
         delegate: QuietDelegate? = nil
     ) throws -> WatchDriver {
@@ -28,7 +24,7 @@ struct WatchDriverTests {
         }
         let driver = WatchDriver(
             client,
-            keys: try KeySpace(prefix: "prefix", suite: "suite", scopes: scopes),
+            keys: try KeySpace(prefix: "prefix", suite: "suite"),
             configuration: configuration
         )
         client.observeCluster { [clusters, weak driver] in
@@ -42,7 +38,7 @@ struct WatchDriverTests {
     @Test func failedRenewalOfAConnectionIsRepeated() async throws {
         // The watch opens; the second connection fails; the third opens.
         let transport = ScriptedTransport(opens: { $0 != 2 })
-        let driver = try start(transport, scopes: [:], attemptTimeout: .milliseconds(50))
+        let driver = try start(transport, attemptTimeout: .milliseconds(50))
         defer { driver.stop() }
         try await eventually("the watch does not open") { delegate.connections == 1 }
         driver.renewConnection()
@@ -53,7 +49,7 @@ struct WatchDriverTests {
 
     @Test func watchDoesNotMoveToAnotherCluster() async throws {
         // The second connection is at another cluster.
-        let driver = try start(ScriptedTransport(cluster: { $0 == 2 ? "2" : "1" }), scopes: [:])
+        let driver = try start(ScriptedTransport(cluster: { $0 == 2 ? "2" : "1" }))
         defer { driver.stop() }
         try await eventually("the watch does not open") { delegate.connections == 1 }
         driver.renewConnection()
@@ -70,7 +66,7 @@ struct WatchDriverTests {
             isApplying.withLock { $0 = true }
             gate.wait()
         }
-        let driver = try start(transport, scopes: [:], delegate: delegate)
+        let driver = try start(transport, delegate: delegate)
         defer {
             driver.stop()
             gate.signal()
@@ -84,89 +80,14 @@ struct WatchDriverTests {
         try await eventually("the message is not decoded") { clusters.value == 1 }
     }
 
-    // MARK: Streams with two watches
-
     private static let event =
         #"{"result":{"header":{"cluster_id":"1","revision":"2"},"events":[{"kv":{"key":"cA==","mod_revision":"2"}}]}}"#
-    private static let secondIsOpen =
-        #"{"result":{"header":{"cluster_id":"1","revision":"2"},"watch_id":"1","created":true}}"#
-
-    /// After a start from the cache, changes must not be applied before the history was compared.
-    @Test func streamIsOpenWhenAllItsWatchesAre() async throws {
-        let transport = ScriptedTransport()
-        let driver = try start(transport)
-        defer { driver.stop() }
-        try await eventually("no stream is opened") { transport.openedCount == 1 }
-        transport.deliver(Self.event)
-        transport.deliver(Self.secondIsOpen)
-        try await eventually("the change is not applied") { !delegate.connectionsAtChanges.isEmpty }
-        same(delegate.connectionsAtChanges, [1])
-        same(transport.requestCount, 2)
-    }
-
-    @Test func replacementIsUsedWhenAllItsWatchesAreOpenAndLosesNoChange() async throws {
-        let transport = ScriptedTransport()
-        let driver = try start(transport)
-        defer { driver.stop() }
-        try await eventually("no stream is opened") { transport.openedCount == 1 }
-        transport.deliver(Self.secondIsOpen)
-        try await eventually("the watch does not open") { delegate.connections == 1 }
-        driver.renewConnection()
-        try await eventually("no replacement is opened") { transport.openedCount == 2 }
-        // Its change comes before its second watch is open.
-        transport.deliver(Self.event)
-        same(delegate.connections, 1)
-        transport.deliver(Self.secondIsOpen)
-        try await eventually("the change is not applied") { !delegate.connectionsAtChanges.isEmpty }
-        same(delegate.connectionsAtChanges, [2])
-        same(transport.streamCount, 2)
-    }
-
-    private static let refusal = #"""
-        {"result":{"header":{"cluster_id":"1"},"watch_id":"1","created":true,"canceled":true,"cancel_reason":"permission denied"}}
-        """#
-
-    @Test(arguments: [
-        (refusal, 1, GatewayFailure.refused(code: 7, message: "permission denied")),
-        (event, WatchDriver.largestHeldCount + 1, .unreachable("not all watches were opened")),
-    ])
-    func streamWithAWatchThatDoesNotOpenIsEnded(line: String, count: Int, failure: GatewayFailure) async throws {
-        let transport = ScriptedTransport()
-        let driver = try start(transport)
-        defer { driver.stop() }
-        try await eventually("no stream is opened") { transport.openedCount == 1 }
-        for _ in 1...count { transport.deliver(line) }
-        try await eventually("it is not ended") { !delegate.failures.isEmpty }
-        same(delegate.failures.first, failure)
-        #expect(delegate.connections == 0 && delegate.connectionsAtChanges.isEmpty)
-    }
-
-    @Test func streamWhoseRequestsAreLostIsReplacedByOneThatLosesNone() async throws {
-        let transport = ScriptedTransport()
-        let driver = try start(transport, attemptTimeout: .seconds(5))
-        defer { driver.stop() }
-        // On a busy machine, the second stream may be replaced, too, before its second watch is delivered.
-        try await eventually("the stream is not replaced") { transport.openedCount >= 2 }
-        same(transport.requestSizes.map { $0 > WatchDriver.padding }.prefix(2), [false, true])
-        same(transport.requestCount, 2)
-        same(delegate.failures.first, .unreachable("the server has lost requests of the watch"))
-        try await eventually("the watch does not open") {
-            transport.deliver(Self.secondIsOpen)
-            return delegate.connections == 1
-        }
-    }
 }
 
 /// A transport whose streams report at once that their watch is open, or end at once.
 private final class ScriptedTransport: Transport {
     private struct State {
         var streamCount = 0
-        /// The number of streams that have delivered their first part.
-        var openedCount = 0
-        /// The number of requests to create a watch in the newest stream.
-        var requestCount = 0
-        /// The numbers of bytes of the streams' requests.
-        var requestSizes: [Int] = []
         /// Receives the lines of the newest stream.
         var receive: (@Sendable (StreamPart) -> Void)?
     }
@@ -184,9 +105,6 @@ private final class ScriptedTransport: Transport {
     }
 
     var streamCount: Int { state.withLock { $0.streamCount } }
-    var openedCount: Int { state.withLock { $0.openedCount } }
-    var requestCount: Int { state.withLock { $0.requestCount } }
-    var requestSizes: [Int] { state.withLock { $0.requestSizes } }
 
     /// Passes a line to the newest stream on the calling thread, as if it were the transport's.
     func deliver(_ line: String) { state.withLock { $0.receive }?(.line(Data(line.utf8))) }
@@ -199,11 +117,8 @@ private final class ScriptedTransport: Transport {
         _ request: GatewayRequest,
         _ receive: @escaping @Sendable (StreamPart) -> Void
     ) -> any TransportStream {
-        let text = String(decoding: request.body, as: UTF8.self)
         let number = state.withLock { state in
             state.streamCount += 1
-            state.requestCount = text.components(separatedBy: "create_request").count - 1
-            state.requestSizes.append(request.body.count)
             state.receive = receive
             return state.streamCount
         }
@@ -212,7 +127,6 @@ private final class ScriptedTransport: Transport {
                 ? .line(Data(#"{"result":{"header":{"cluster_id":"\#(cluster(number))"},"created":true}}"#.utf8))
                 : .end(.unreachable("the connection fails"))
         )
-        state.withLock { $0.openedCount += 1 }
         return NoStream()
     }
 }
@@ -220,31 +134,14 @@ private final class ScriptedTransport: Transport {
 private final class QuietDelegate: WatchDriver.Delegate {
     private let count = Lock(0)
     private let readCount = Lock(0)
-    private let failed = Lock<[GatewayFailure]>([])
-    private let atChanges = Lock<[Int]>([])
     private let applying: @Sendable () -> Void
 
     init(applying: @escaping @Sendable () -> Void = {}) { self.applying = applying }
 
     var connections: Int { count.withLock { $0 } }
     var reads: Int { readCount.withLock { $0 } }
-    var failures: [GatewayFailure] { failed.withLock { $0 } }
-    /// The number of connections that there were at each change.
-    var connectionsAtChanges: [Int] { atChanges.withLock { $0 } }
 
-    func apply(_ events: [PreferencesEtcd.WatchEvent]) { noteChange() }
-    func complete(_ events: [PreferencesEtcd.WatchEvent], ofRange index: Int, _ endpoint: String) -> Result<
-        Int64, GatewayFailure
-    > {
-        noteChange()
-        return .success(events.last?.kv.modRevision.value ?? 0)
-    }
-    private func noteChange() {
-        let connections = connections
-        atChanges.withLock { $0.append(connections) }
-        applying()
-    }
-
+    func apply(_ events: [PreferencesEtcd.WatchEvent]) { applying() }
     func advance(to revision: Int64) {}
     func reread() -> Result<Int64, GatewayFailure> {
         readCount.withLock { $0 += 1 }
@@ -254,6 +151,6 @@ private final class QuietDelegate: WatchDriver.Delegate {
         .success(.current)
     }
     func becameConnected(to endpoint: String) { count.withLock { $0 += 1 } }
-    func becameDisconnected(_ failure: GatewayFailure) { failed.withLock { $0.append(failure) } }
+    func becameDisconnected(_ failure: GatewayFailure) {}
 }
 #endif

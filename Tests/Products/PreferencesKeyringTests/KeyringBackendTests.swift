@@ -2,7 +2,6 @@ import Foundation
 import TestSupport
 import Testing
 
-@testable import DurableFile
 @testable import Preferences
 @testable import PreferencesKeyring
 

@@ -2,7 +2,6 @@ import Foundation
 import TestSupport
 import Testing
 
-@testable import DurableFile
 @testable import Preferences
 @testable import PreferencesKeyring
 
@@ -68,7 +67,7 @@ struct KeyringFaultTests {
         let other = MemoryKeyring()
         let outcome = Condition<PreferenceError.Code?>(nil)
         keyring.hold()
-        let isStarted = WorkerQueue.startThread("writer") {
+        let isStarted = Pool.startThread {
             do throws(PreferenceError) {
                 try store.write("1", for: "token")
                 outcome.signal { $0 = .misuse }

@@ -1,20 +1,32 @@
-@testable import DurableFile
 @testable import Preferences
 @testable import PreferencesKeyring
 
-extension PreferenceStore {
-    /// Creates a store over a keyring, as `.keyring(service:)` does outside of tests.
-    static func testing(_ backend: any PreferenceBackend) -> PreferenceStore {
-        PreferenceStore(Layer(source: Source(backend), isText: true), isSecret: true)
+/// Jobs that are due after a time, which a test runs.
+final class ManualTimer: Sendable {
+    private let jobs = Lock<[@Sendable () -> Void]>([])
+
+    /// Runs the oldest job; returns false if there is none.
+    func runNextJob() -> Bool {
+        let job = jobs.withLock { $0.isEmpty ? nil : $0.removeFirst() }
+        job?()
+        return job != nil
     }
 
-    /// Creates a backend for which no time passes, unless the test gives limits or runs the timer's jobs.
+    func add(_ job: @escaping @Sendable () -> Void) { jobs.withLock { $0.append(job) } }
+}
+
+extension PreferenceStore {
+    /// Creates a store over a keyring, as `.keyring(service:)` does outside of tests, for which no time passes unless the test gives limits
+    /// or runs the timer's jobs.
     static func testing(
         _ keyring: MemoryKeyring,
-        limits: KeyringLimits = KeyringLimits(call: .seconds(3600)),
-        timer: WorkerQueue = WorkerQueue(isManual: true)
+        limits: KeyringLimits = KeyringLimits(call: .seconds(3600), timeToLive: .seconds(3600)),
+        timer: ManualTimer = ManualTimer()
     ) -> PreferenceStore {
-        testing(KeyringBackend(keyring, limits: limits, timer: timer))
+        let backend = KeyringBackend(keyring, limits: limits) { timer.add($1) }
+        var layer = Layer(source: Source(backend))
+        layer.isText = true
+        return PreferenceStore(layer, isSecret: true)
     }
 }
 

@@ -2,7 +2,6 @@ import PreferencesEditing
 import TestSupport
 import Testing
 
-@testable import DurableFile
 @testable import Preferences
 
 /// Drafts of items that the keyring locks one by one.

@@ -1,7 +1,6 @@
 import TestSupport
 import Testing
 
-@testable import DurableFile
 @testable import Preferences
 
 /// Items that the keyring locks one by one: they are unavailable, not absent.

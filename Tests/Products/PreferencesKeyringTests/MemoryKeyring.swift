@@ -1,4 +1,3 @@
-@testable import DurableFile
 @testable import Preferences
 @testable import PreferencesKeyring
 

@@ -1,5 +1,4 @@
 #if canImport(Glibc)
-import DurableFile
 import Preferences
 
 /// A checker that opens every state that a loss of power might leave, and compares what it reads with what was

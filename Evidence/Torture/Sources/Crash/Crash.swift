@@ -1,5 +1,4 @@
 #if canImport(Glibc)
-import DurableFile
 import Preferences
 
 /// Every state that a loss of power might leave at every moment of some short lives of a file.

@@ -1,5 +1,4 @@
 #if canImport(Glibc)
-import DurableFile
 import Glibc
 
 /// A file system in memory that records what each call changed, from which the states after a loss of power are

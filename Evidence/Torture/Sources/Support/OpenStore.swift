@@ -1,5 +1,4 @@
 #if canImport(Glibc)
-import DurableFile
 import Preferences
 
 /// A store on a file as a program has it, its backend for compactions, and the problems that it reported.

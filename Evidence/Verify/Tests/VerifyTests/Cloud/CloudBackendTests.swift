@@ -9,7 +9,7 @@ struct CloudBackendTests {
     private let issues = Log<PreferenceError>()
 
     private func makeStore(_ limits: CloudLimits = CloudLimits()) -> PreferenceStore {
-        let store = PreferenceStore(backend: CloudBackend(cloud, limits: limits))
+        let store = PreferenceStore(Layer(source: Source(CloudBackend(cloud, limits: limits))))
         store.issueHandler = { [issues] in issues.append($0) }
         return store
     }

@@ -1,4 +1,3 @@
-import DurableFile
 
 @testable import Preferences
 @testable import PreferencesCloud

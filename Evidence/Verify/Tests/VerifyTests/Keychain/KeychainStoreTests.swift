@@ -1,4 +1,3 @@
-import DurableFile
 import Foundation
 import Security
 import Testing

@@ -1,18 +1,8 @@
-import DurableFile
 import Foundation
 import SwiftUI
 import Testing
 
 @testable import Preferences
-
-/// A group of one name.
-private struct Boss: PreferenceBackend {
-    func load(host: PreferenceBackendHost) -> [String: PropertyListValue] { ["name": "Boss"] }
-    func apply(_ changes: [String: PropertyListValue?], if condition: PreferenceCondition) -> PreferenceBackendCommit {
-        PreferenceBackendCommit(isStored: false)
-    }
-    func sync() {}
-}
 
 @MainActor
 struct BindingTests {
@@ -182,8 +172,10 @@ struct BindingTests {
     @Test
     func setThatAStrongerLayerHidesOrForbidsShowsThatLayersValue() throws {
         for isManaged in [false, true] {
+            var boss = Layer(source: Source(["name": "Boss"]))
+            (boss.isReadOnly, boss.isManaged) = (true, isManaged)
             let layered = PreferenceStore.layered([
-                PreferenceStore(backend: Boss(), isReadOnly: true, isManaged: isManaged), store,
+                PreferenceStore(boss), store,
             ])
             layered.issueHandler = { _ in }
             let host = Host(Form(Preference("name", default: "Pitt", in: layered)))

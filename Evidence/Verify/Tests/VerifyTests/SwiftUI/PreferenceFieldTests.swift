@@ -205,10 +205,12 @@ struct PreferenceFieldTests {
     func resetThatIsNotPossibleIsDisabledOrSaysWhy() {
         let managed = PreferenceStore(layers: [
             .inMemory(["volume": 3]),
-            PreferenceStore(backend: MemoryBackend(["volume": 9]), name: "policy", isManaged: true),
+            PreferenceStore(
+                Layer(source: Source(["volume": 9]), name: "policy", isReadOnly: true, isManaged: true)
+            ),
         ])
         #expect(!host(FieldPreferences(in: managed).$volume).choose("Reset", inMenuOf: "Volume: 9"))
-        let failing = PreferenceStore(backend: FullBackend(["volume": 3]))
+        let failing = PreferenceStore(Layer(source: Source(FullBackend())))
         var issues: [PreferenceError.Code] = []
         failing.issueHandler = { error in MainActor.assumeIsolated { issues.append(error.code) } }
         let host = host(FieldPreferences(in: failing).$volume)
@@ -301,15 +303,14 @@ struct PreferenceFieldTests {
 }
 
 /// A backend that rejects each change.
-private final class FullBackend: PreferenceBackend {
-    private let contents: [String: PropertyListValue]
-    init(_ contents: [String: PropertyListValue]) { self.contents = contents }
+private final class FullBackend: Backend {
+    let place = "the test"
 
-    func load(host: PreferenceBackendHost) -> [String: PropertyListValue] { contents }
-    func apply(
-        _ changes: [String: PropertyListValue?],
-        if condition: PreferenceCondition
-    ) throws(PreferenceError) -> PreferenceBackendCommit {
+    func load(host: PreferenceBackendHost, until deadline: PreferenceDeadline) -> [StoredChange] {
+        [StoredChange("volume", 3)]
+    }
+    func catchUp(until deadline: PreferenceDeadline) -> ExternalChanges { .none }
+    func change(until deadline: PreferenceDeadline, _ body: (ExternalChanges) throws -> [StoredChange]) throws {
         throw PreferenceError(.notPermitted, "the disk is full")
     }
 }

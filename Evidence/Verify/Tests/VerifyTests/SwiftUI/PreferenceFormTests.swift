@@ -366,7 +366,9 @@ struct PreferenceFormTests {
     func managedPreferenceIsDisabledWithTheReason() {
         let managed = PreferenceStore(layers: [
             .inMemory(),
-            PreferenceStore(backend: MemoryBackend(["volume": 9]), name: "policy", isManaged: true),
+            PreferenceStore(
+                Layer(source: Source(["volume": 9]), name: "policy", isReadOnly: true, isManaged: true)
+            ),
             .inMemory(["delay": 3]).readOnly(named: "site"),
         ])
         let preferences = FormPreferences(in: managed)

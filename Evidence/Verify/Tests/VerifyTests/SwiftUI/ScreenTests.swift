@@ -1,5 +1,4 @@
 import Dispatch
-import DurableFile
 import Foundation
 import SwiftUI
 import Testing
@@ -118,8 +117,8 @@ struct ScreenTests {
         }
         host.update()
         #expect(host.texts == ["archive"])
-        // The signal that the main actor repeats comes before this, which is enqueued later.
-        await Task.detached { await MainActor.run {} }.value
+        // The main actor repeats the signal.
+        while preferences.$selectedItem.declaration.signal.isWaiting { await Task.yield() }
         host.update()
         #expect(host.bodies == ["MainScreen": 2])
     }
@@ -151,12 +150,12 @@ struct ScreenTests {
     func bodyThatSetsItsOwnPreferenceShowsTheNewValue(setsFirst: Bool) async {
         let launches = Preference("launches", default: 0, in: store)
         let host = Host(Launches(launches, setsFirst: setsFirst))
-        await Task.detached { await MainActor.run {} }.value
+        while launches.declaration.signal.isWaiting { await Task.yield() }
         host.update()
         #expect(launches.value == 1)
         #expect(host.texts.contains("1"))
         #expect(!host.texts.contains("0"))
-        await Task.detached { await MainActor.run {} }.value
+        while launches.declaration.signal.isWaiting { await Task.yield() }
         host.update()
         #expect(host.bodies == ["Launches": 2])
     }

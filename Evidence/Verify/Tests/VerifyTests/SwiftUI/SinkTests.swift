@@ -12,7 +12,7 @@ struct SinkTests {
     func sinkGetsTheCurrentValueAndEachChangeUntilItIsReleased() {
         let preferences = AppPreferences(in: defaults.store())
         let themes = Log<Theme>()
-        var sink: AnyCancellable? = preferences.$theme.publisher().sink { themes.append($0) }
+        var sink: AnyCancellable? = preferences.$theme.publisher.sink { themes.append($0) }
         preferences.theme = .dark
         defaults.set("light", forKey: "theme")
         defaults.set("light", forKey: "theme")
@@ -26,7 +26,7 @@ struct SinkTests {
     func publisherBeforeTheChangeSeesTheOldValue() {
         let preferences = AppPreferences(in: defaults.store())
         let pairs = Log<[Theme]>()
-        let sink = preferences.$theme.publisher(.willSet).sink { pairs.append([$0, preferences.theme]) }
+        let sink = preferences.$theme.publisher(at: .willSet).sink { pairs.append([$0, preferences.theme]) }
         preferences.theme = .dark
         #expect(pairs.all == [[.system, .system], [.dark, .system]])
         sink.cancel()

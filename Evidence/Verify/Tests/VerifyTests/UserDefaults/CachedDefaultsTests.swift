@@ -1,121 +1,77 @@
-import DurableFile
-import Foundation
 import Testing
 
 @testable import Preferences
 
-/// The cached values of user defaults, and the queue of values to write.
+/// What the parts of user defaults were when they were last read.
 struct CachedDefaultsTests {
     private var cached = CachedDefaults()
-    /// Whether the last read that was accepted found a change.
-    private var isChanged = false
+    private let found = FoundDefaults(managed: nil, own: .known(1), weaker: 7)
 
-    /// Reads a name while `meanwhile` runs; returns whether the value was accepted.
-    private mutating func read(
-        _ value: PropertyListValue?,
-        meanwhile: (inout CachedDefaults) -> Void = { _ in }
-    ) -> Bool {
-        let ticket = cached.startReading("n")
+    /// Reads the own value of a name while `meanwhile` runs.
+    private mutating func read(meanwhile: (inout CachedDefaults) -> Void = { _ in }) -> PropertyListValue? {
+        _ = cached.value(.own, of: "n")
+        let ticket = cached.ticket(of: "n")
         meanwhile(&cached)
-        guard cached.isCurrent(ticket, of: "n") else { return false }
-        isChanged = cached.record(FoundDefaults(own: .known(value)), under: "n", readAt: ticket)
-        return true
+        return cached.record(found, of: "n", for: .own, readAt: ticket)
     }
 
     @Test
-    mutating func readIsAcceptedIfNothingHappenedInBetween() {
-        #expect(read(1))
-        #expect(cached["n"] == 1 && cached.isCurrent("n") && !isChanged, "the name was not read before")
-        #expect(read(2) && isChanged)
-        #expect(read(2) && !isChanged)
+    mutating func otherPartsNeedNotReadTheNameOnce() {
+        #expect(read() == 1)
+        #expect(cached.value(.weaker, of: "n") == 7)
+        #expect(cached.value(.weaker, of: "n") == nil)
+        #expect(cached.value(.own, of: "n") == nil)
     }
 
     @Test
-    mutating func readIsRejectedAfterAnyEvent() {
+    mutating func otherPartsReadItAfterAnyEvent() {
         let events: [(inout CachedDefaults) -> Void] = [
-            { _ = $0.invalidate("n") }, { _ = $0.invalidateAll() }, { $0.set("n", to: 5) },
+            { _ = $0.invalidate("n", isOwn: false) }, { $0.invalidateAll() },
+            {
+                $0.set("n", to: 5)
+                $0.noteWritten("n")
+            },
         ]
-        for event in events { #expect(!read(1, meanwhile: event)) }
-        #expect(read(5))
-        for event in events { #expect(!read(1, meanwhile: event)) }
-    }
-
-    /// The store wasn't notified in between, so only the order of the reads determines which is newer.
-    @Test(arguments: [true, false])
-    func olderReadDoesNotReplaceANewerOne(isFirst: Bool) {
-        var cached = CachedDefaults()
-        if !isFirst { _ = cached.record(FoundDefaults(own: .known(0)), under: "n", readAt: cached.startReading("n")) }
-        let older = cached.startReading("n")
-        let newer = cached.startReading("n")
-        let isChanged = cached.record(FoundDefaults(own: .known(2)), under: "n", readAt: newer)
-        #expect(isChanged == !isFirst)
-        #expect(!cached.isCurrent(older, of: "n"))
-        #expect(!cached.isNewest(older, of: "n"))
-        #expect(cached.isCurrent("n"))
+        for event in events {
+            _ = read(meanwhile: event)
+            #expect(cached.value(.weaker, of: "n") == nil)
+        }
+        _ = read()
+        cached.invalidateAll()
+        #expect(cached.value(.weaker, of: "n") == nil)
     }
 
     @Test
-    mutating func valueOfAnOvertakenReadIsNotCurrent() {
-        #expect(read(1))
-        let ticket = cached.startReading("n")
-        _ = cached.invalidate("n")
-        #expect(cached.isNewest(ticket, of: "n"))
-        isChanged = cached.record(FoundDefaults(own: .known(2)), under: "n", readAt: ticket)
-        #expect(isChanged)
-        #expect(cached["n"] == 2 && !cached.isCurrent("n"))
-        #expect(read(2))
-        #expect(cached.isCurrent("n"))
+    mutating func queuedValueIsTheOwnOneUntilItIsWritten() {
+        #expect(read { $0.set("n", to: 5) } == 5)
+        #expect(cached.value(.own, of: "n") == 5)
+        cached.noteWritten("n")
+        #expect(cached.value(.own, of: "n") == nil)
     }
 
     @Test
-    mutating func valueIsOwnUntilAnotherIsRead() {
-        #expect(!cached.hasSet("n", to: 1))
-        #expect(read(1))
-        #expect(!cached.hasSet("n", to: 1))
+    mutating func valueIsOwnUntilOtherCodeChangesIt() {
+        #expect(!cached.isStored(StoredChange("n", 1)))
+        _ = read()
+        #expect(!cached.isStored(StoredChange("n", 1)), "other code may have set it without a notification")
         cached.set("n", to: 1)
-        #expect(cached.hasSet("n", to: 1) && !cached.hasSet("n", to: 2) && !cached.hasSet("n", to: nil))
-        #expect(read(2) && read(1))
-        #expect(!cached.hasSet("n", to: 1))
-        cached.set("n", to: nil)
-        #expect(cached.hasSet("n", to: nil))
+        cached.noteWritten("n")
+        #expect(cached.isStored(StoredChange("n", 1)) && !cached.isStored(StoredChange("n", nil)))
+        _ = cached.invalidate("n", isOwn: true)
+        #expect(cached.isStored(StoredChange("n", 1)))
+        _ = cached.invalidate("n", isOwn: false)
+        #expect(!cached.isStored(StoredChange("n", 1)))
     }
 
     @Test
     mutating func sizeFollowsTheValues() {
-        #expect(read(.data(Data(count: 100))))
-        let size = cached.size
-        #expect(size > 100)
+        _ = read()
+        let small = cached.size
+        cached.set("n", to: .string(String(repeating: "a", count: 100)))
+        let large = cached.size
+        #expect(large > small + 90)
+        #expect(cached.size(with: [StoredChange("n", nil)]) == 0)
         cached.set("n", to: nil)
         #expect(cached.size == 0)
-        #expect(cached.size(with: ["n": .data(Data(count: 100))]) == size)
-    }
-
-    @Test
-    func queueGivesTheLastValueOfEachNameInOrder() {
-        var queue = UserDefaultsQueue()
-        for value in 1...3 { queue.append(["a": .integer(Int64(value))]) }
-        queue.append(["b": nil])
-        queue.append(["a": 4])
-        var written: [String] = []
-        while let (name, value) = queue.next(for: .current) {
-            #expect(queue.next(for: .current) == nil)
-            written.append("\(name) \(value.map { "\($0)" } ?? "-")")
-            queue.finish(name)
-        }
-        #expect(written == ["b -", "a 4"])
-        #expect(queue.isWritten(queue.last) && !queue.holds("a") && !queue.isWriting)
-    }
-
-    @Test
-    func queueKeepsWhatIsSetWhileItIsWritten() {
-        var queue = UserDefaultsQueue()
-        queue.append(["a": 1])
-        #expect(queue.next(for: .current)?.value == 1)
-        queue.append(["a": 2])
-        queue.finish("a")
-        #expect(queue.holds("a") && !queue.isWritten(queue.last))
-        #expect(queue.next(for: .current)?.value == 2)
-        queue.finish("a")
-        #expect(!queue.holds("a"))
     }
 }

@@ -1,4 +1,3 @@
-import DurableFile
 import Foundation
 import Testing
 
@@ -119,12 +118,12 @@ struct DataProtectionTests {
     /// A program with too many open files is not one on a locked device.
     @Test
     func onlyAFileThatMayNotBeOpenedIsLocked() throws {
-        func isLocked(_ code: FileSystemError.Code) throws(PreferenceError) -> Bool {
-            try DataProtection.isLocked(after: FileSystemError("open", "/defaults.plist", code))
+        func isLocked(_ code: Int32) throws(PreferenceError) -> Bool {
+            try DataProtection.isLocked(after: FileSystemError(call: "open", path: "/defaults.plist", code: code))
         }
-        #expect(try isLocked(.notPermitted) && isLocked(.accessDenied))
-        #expect(try !isLocked(.noEntry))
-        #expect(throws: PreferenceError.self) { try isLocked(.tooManyFiles) }
-        #expect(throws: PreferenceError.self) { try isLocked(.inputOutput) }
+        #expect(try isLocked(EPERM) && isLocked(EACCES))
+        #expect(try !isLocked(ENOENT))
+        #expect(throws: PreferenceError.self) { try isLocked(EMFILE) }
+        #expect(throws: PreferenceError.self) { try isLocked(EIO) }
     }
 }

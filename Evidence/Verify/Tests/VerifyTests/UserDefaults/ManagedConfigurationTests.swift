@@ -1,4 +1,3 @@
-import DurableFile
 import Foundation
 import Testing
 
@@ -7,41 +6,43 @@ import Testing
 /// The configuration of an administrator, above the user's own values.
 struct ManagedConfigurationTests {
     private let defaults = ObservableDefaults()
-    private let jobs = Log<@Sendable () -> Void>()
+    private let name = "com.apple.configuration.managed"
 
     private func configure(_ values: [String: Any]?) {
         if let values {
-            defaults.set(values, forKey: ManagedConfigurationBackend.name)
+            defaults.set(values, forKey: name)
         } else {
-            defaults.removeObject(forKey: ManagedConfigurationBackend.name)
+            defaults.removeObject(forKey: name)
         }
-        for job in jobs.all.suffix(1) { job() }
     }
 
     private func makeStore(_ protection: DataProtection = .none) -> PreferenceStore {
-        let managed = ManagedConfigurationBackend(SharedUserDefaults(object: defaults), protection: protection) {
-            [jobs] in
-            jobs.append($1)
-        }
-        return .layered([PreferenceStore(.managed(Source(managed))), defaults.store(protection: protection)])
+        var shared = defaults.shared
+        shared.configuration = name
+        return PreferenceStore(
+            UserDefaultsBackend(shared, protection: protection, runLater: { $1() }) {
+                [watch = defaults.watch] _, deliver in
+                watch.observer(deliver)
+            }
+        )
+    }
+
+    private func checkManaged(_ preference: Preference<String>) {
+        #expect(preference.isManaged)
+        let error = #expect(throws: PreferenceError.self) { try preference.write("own") }
+        #expect(error?.code == .managed)
     }
 
     @Test
-    func configuredValueIsManagedAndFollowsTheAdministrator() throws {
+    func configuredValueIsManagedAndFollowsTheAdministrator() {
         configure(["server": "https://example.com", "limits": ["size": 5]])
         let store = makeStore()
         let server = Preference("server", default: "none", in: store)
         let changes = Log<[String]>()
         let observation = server.observe { changes.append([$0.old, $0.new]) }
         #expect(server.value == "https://example.com")
-        #expect(server.isManaged)
         #expect(store["limits"] == ["size": 5])
-        do throws(PreferenceError) {
-            try server.write("own")
-            Issue.record("a managed value was set")
-        } catch {
-            #expect(error.code == .managed)
-        }
+        checkManaged(server)
         configure(["server": "https://example.org"])
         #expect(server.value == "https://example.org")
         #expect(store["limits"] == nil)
@@ -58,7 +59,7 @@ struct ManagedConfigurationTests {
 
     /// Before the first unlock user defaults seem to be empty, so an administrator's values seem to be absent.
     @Test(arguments: [false, true])
-    func configurationIsNotReadBeforeTheDeviceIsUnlocked(isNotified: Bool) throws {
+    func configurationIsNotReadBeforeTheDeviceIsUnlocked(isNotified: Bool) {
         configure(["server": "https://example.com"])
         let isLocked = Lock(true)
         let before = defaults.watch.reads
@@ -70,52 +71,16 @@ struct ManagedConfigurationTests {
         let observation = server.observe { changes.append($0.new) }
         #expect(server.value == "none")
         #expect(server.isManaged)
-        for job in jobs.all.suffix(1) { job() }
+        #expect(throws: PreferenceError.self) { try server.write("own") }
         #expect(defaults.watch.reads == before)
         isLocked.withLock { $0 = false }
-        // The configuration isn't read yet.
-        #expect(throws: PreferenceError.self) { try server.write("own") }
         if isNotified { NotificationCenter.default.post(name: DataProtection.unlocked, object: nil) }
-        for job in jobs.all.suffix(1) { job() }
+        checkManaged(server)
         #expect(server.value == "https://example.com")
+        while changes.all.isEmpty { usleep(1_000) }
         #expect(changes.all == ["https://example.com"])
-        do throws(PreferenceError) {
-            try server.write("own")
-            Issue.record("a managed value was set")
-        } catch {
-            #expect(error.code == .managed)
-        }
-        configure(["server": "https://example.org"])
-        #expect(server.value == "https://example.org")
         #expect(defaults.object(forKey: "server") == nil)
         #expect(Set(issues.all.map(\.code)) == [.unavailable])
         observation.cancel()
-    }
-
-    /// A set of user defaults reads no configuration on its thread.
-    @Test
-    func manyNotificationsAreOneRead() {
-        let store = makeStore()
-        #expect(Preference("n", default: 0, in: store).value == 0)
-        let before = defaults.watch.reads
-        for value in 0..<60 { defaults.set(value, forKey: "unused") }
-        #expect(jobs.all.count == 1)
-        #expect(defaults.watch.reads <= before + 60)
-        for job in jobs.all { job() }
-        defaults.set(1, forKey: "unused")
-        #expect(jobs.all.count == 2)
-    }
-
-    @Test
-    func observerThatIsCalledByTheReadMayUseTheStore() {
-        let store = makeStore()
-        let preference = Preference("n", default: 0, in: store)
-        #expect(preference.value == 0)
-        let seen = Log<Int>()
-        defaults.watch.onDelivery { _ in seen.append(preference.value) }
-        defaults.setElsewhere(7, forKey: "n")
-        configure(["other": 1])
-        #expect(seen.all.contains(7))
-        defaults.watch.onDelivery(nil)
     }
 }

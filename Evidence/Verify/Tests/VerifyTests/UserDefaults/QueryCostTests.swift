@@ -1,4 +1,3 @@
-import DurableFile
 import Testing
 
 @testable import Preferences

@@ -1,4 +1,3 @@
-import DurableFile
 import Foundation
 import Testing
 
@@ -72,7 +71,73 @@ struct UserDefaultsChangeTests {
         #expect(second.value == 2)
         #expect(defaults.integer(forKey: "first") == 3)
         #expect(defaults.integer(forKey: "second") == 2)
-        #expect(defaults.watch.writes == ["first", "second", "first"])
+        // What is set inside the set of another name is written there; the same name after it, as its first value isn't stored yet.
+        #expect(defaults.watch.writes == ["second", "first", "first"])
+    }
+
+    /// User defaults call the observer after the value is stored.
+    @Test
+    func setInsideAnObserverIsInUserDefaultsWhenItReturns() {
+        let store = defaults.store()
+        let first = Preference("first", default: 0, in: store)
+        let second = Preference("second", default: 0, in: store)
+        let found = Log<Int>()
+        defaults.watch.onChange { [shared = SharedDomain(defaults)] in
+            guard second.value < 2 else { return }
+            second.value += 1
+            found.append(shared.defaults.integer(forKey: "second"))
+        }
+        first.value = 1
+        #expect(found.all.sorted() == [1, 2])
+        #expect(first.value == 1 && second.value == 2)
+    }
+
+    @Test
+    func valuesOfSeveralThreadsAreWrittenInTheOrderOfTheStore() {
+        let store = defaults.store()
+        let preferences = (0..<4).map { Preference("n\($0)", default: 0, in: store) }
+        let changes = Log<String>()
+        let observation = store.subscribe { for name in PreferenceStoreChange($0).names { changes.append(name) } }
+        DispatchQueue.concurrentPerform(iterations: 200) { preferences[$0 % 4].value = $0 + 1 }
+        store.issueHandler = { Issue.record("\($0)") }
+        #expect(throws: Never.self) { try store.flush() }
+        while changes.all.count < 200 { usleep(1_000) }
+        #expect(defaults.watch.writes == changes.all)
+        observation.cancel()
+    }
+
+    /// Another process sets a value after this one has read an older one, and before that is shown.
+    @Test
+    func changeBetweenAReadAndItsPublicationIsNotLost() {
+        let store = defaults.store()
+        let preference = Preference("n", default: 0, in: store)
+        #expect(preference.value == 0)
+        let changes = Log<Int>()
+        let observation = preference.observe { changes.append($0.new) }
+        defaults.watch.onForced { [shared = SharedDomain(defaults)] in
+            shared.defaults.watch.onForced(nil)
+            shared.defaults.setElsewhere(2, forKey: "n")
+            shared.defaults.watch.deliverWaiting()
+        }
+        defaults.set(1, forKey: "n")
+        #expect(preference.value == 2)
+        #expect(changes.all.last == 2)
+        observation.cancel()
+    }
+
+    /// As if the program weren't permitted to write the domain.
+    @Test
+    func valueThatUserDefaultsRejectIsNotShown() {
+        let store = defaults.store()
+        let preference = Preference("n", default: 0, in: store)
+        preference.value = 1
+        defaults.watch.onChange { [shared = SharedDomain(defaults)] in shared.defaults.setElsewhere(1, forKey: "n") }
+        let changes = Log<Int>()
+        let observation = preference.observe { changes.append($0.new) }
+        preference.value = 2
+        #expect(preference.value == 1)
+        #expect(changes.all == [2, 1])
+        observation.cancel()
     }
 
     @Test

@@ -1,1 +1,0 @@
-../../../../../Sources/PreferencesEtcd/Configuration/EtcdCredentials.swift

@@ -1,1 +1,0 @@
-../../../../../Sources/PreferencesEtcd/Configuration/EtcdTLS.swift

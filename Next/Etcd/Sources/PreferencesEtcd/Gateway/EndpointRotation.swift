@@ -1,1 +1,0 @@
-../../../../../Sources/PreferencesEtcd/Gateway/EndpointRotation.swift

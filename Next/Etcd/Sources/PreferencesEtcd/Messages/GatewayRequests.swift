@@ -1,1 +1,0 @@
-../../../../../Sources/PreferencesEtcd/Messages/GatewayRequests.swift

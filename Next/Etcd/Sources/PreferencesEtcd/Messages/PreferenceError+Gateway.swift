@@ -1,1 +1,0 @@
-../../../../../Sources/PreferencesEtcd/Messages/PreferenceError+Gateway.swift

@@ -1,1 +1,0 @@
-../../../../Sources/PreferencesEtcd/PreferenceStore+Etcd.swift

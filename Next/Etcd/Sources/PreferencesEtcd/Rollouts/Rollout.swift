@@ -1,1 +1,0 @@
-../../../../../Sources/PreferencesEtcd/Rollouts/Rollout.swift

@@ -1,1 +1,0 @@
-../../../../../Sources/PreferencesEtcd/Tool/EtcdSuiteList.swift

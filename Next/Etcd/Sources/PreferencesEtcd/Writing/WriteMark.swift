@@ -1,1 +1,0 @@
-../../../../../Sources/PreferencesEtcd/Writing/WriteMark.swift

@@ -1,1 +1,0 @@
-../../../../Tests/Products/PreferencesEtcdTests/RestoreTests.swift

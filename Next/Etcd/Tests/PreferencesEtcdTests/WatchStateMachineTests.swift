@@ -1,1 +1,0 @@
-../../../../Tests/Products/PreferencesEtcdTests/WatchStateMachineTests.swift

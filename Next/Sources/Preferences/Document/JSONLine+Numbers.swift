@@ -1,1 +1,0 @@
-../../../../Sources/Preferences/Contents/JSONLine+Numbers.swift

@@ -1,1 +1,0 @@
-../../../../Sources/Preferences/Contents/JSONReader+Strings.swift

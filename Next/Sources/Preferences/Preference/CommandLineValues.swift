@@ -1,1 +1,0 @@
-../../../../Sources/Preferences/Stores/CommandLineValues.swift

@@ -1,1 +1,0 @@
-../../../../Sources/Preferences/Preference/PreferenceRule.swift

@@ -1,1 +1,0 @@
-../../../../Sources/Preferences/Contents/PreferenceSource.swift

@@ -1,1 +1,0 @@
-../../../Sources/PreferencesArgumentParser/AnyPreference+Options.swift

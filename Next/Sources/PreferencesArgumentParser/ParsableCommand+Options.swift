@@ -1,1 +1,0 @@
-../../../Sources/PreferencesArgumentParser/ParsableCommand+Options.swift

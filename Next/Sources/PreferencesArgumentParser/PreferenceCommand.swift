@@ -1,1 +1,0 @@
-../../../Sources/PreferencesArgumentParser/PreferenceCommand.swift

@@ -1,1 +1,0 @@
-../../../Sources/PreferencesArgumentParser/TextShape.swift

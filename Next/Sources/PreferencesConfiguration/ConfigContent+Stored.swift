@@ -1,1 +1,0 @@
-../../../Sources/PreferencesConfiguration/ConfigContent+Stored.swift

@@ -1,1 +1,0 @@
-../../../Sources/PreferencesConfiguration/PreferenceStoreProvider.swift

@@ -1,1 +1,0 @@
-../../../../Sources/PreferencesEditing/Form/PreferenceForm.swift

@@ -1,1 +1,0 @@
-../../../Sources/PreferencesFoundation/PreferenceStore+UserDefaults.swift

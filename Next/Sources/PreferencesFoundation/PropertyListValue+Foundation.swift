@@ -1,1 +1,0 @@
-../../../Sources/PreferencesFoundation/PropertyListValue+Foundation.swift

@@ -1,1 +1,0 @@
-../../../Sources/PreferencesKeyring/Keychain.swift

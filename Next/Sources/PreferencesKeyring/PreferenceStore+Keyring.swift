@@ -1,1 +1,0 @@
-../../../Sources/PreferencesKeyring/PreferenceStore+Keyring.swift

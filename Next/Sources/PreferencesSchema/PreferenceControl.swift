@@ -1,1 +1,0 @@
-../../../Sources/PreferencesSchema/PreferenceControl.swift

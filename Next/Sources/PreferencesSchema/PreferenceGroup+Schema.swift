@@ -1,1 +1,0 @@
-../../../Sources/PreferencesSchema/PreferenceGroup+Schema.swift

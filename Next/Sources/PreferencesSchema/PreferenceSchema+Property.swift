@@ -1,1 +1,0 @@
-../../../Sources/PreferencesSchema/PreferenceSchema+Property.swift

@@ -1,1 +1,0 @@
-../../../../Sources/PreferencesTesting/Contract/PreferenceBackendPlace.swift

@@ -1,1 +1,0 @@
-../../../Sources/PreferencesTesting/IsolatedStoresTrait.swift

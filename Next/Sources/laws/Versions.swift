@@ -1,1 +1,0 @@
-../../../Evidence/Laws/Versions.swift

@@ -1,1 +1,0 @@
-../../../Verify/Tests/VerifyTests/Cloud/CloudBackendTests.swift

@@ -1,1 +1,0 @@
-../../../../Tests/AppleTests/SwiftUI/HostingTests.swift

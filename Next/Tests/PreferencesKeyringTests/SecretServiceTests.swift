@@ -1,1 +1,0 @@
-../../../Tests/Products/PreferencesKeyringTests/SecretServiceTests.swift

@@ -1,1 +1,0 @@
-../../../Tests/PreferencesTestingTests/SameTests.swift

@@ -1,1 +1,0 @@
-../../../../Tests/PreferencesTests/Changes/ChangeRulesTests.swift

@@ -1,1 +1,0 @@
-../../../../Tests/PreferencesTests/Changes/UpdatesTests+Backends.swift

@@ -1,1 +1,0 @@
-../../../../Tests/PreferencesTests/Declaring/CommandLineOptionTests+Validated.swift

@@ -1,1 +1,0 @@
-../../../../Tests/PreferencesTests/Declaring/FormerNameOwnershipTests+Schema.swift

@@ -1,1 +1,0 @@
-../../../../Tests/PreferencesTests/Declaring/GroupTests.swift

@@ -1,1 +1,0 @@
-../../../../Tests/PreferencesTests/Evolving/EvolvingFixtures.swift

@@ -1,1 +1,0 @@
-../../../../Tests/PreferencesTests/Evolving/EvolvingReadTests.swift

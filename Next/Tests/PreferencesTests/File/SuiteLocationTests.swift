@@ -1,1 +1,0 @@
-../../../../Tests/PreferencesTests/File/SuiteLocationTests.swift

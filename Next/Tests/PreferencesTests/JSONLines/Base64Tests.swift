@@ -1,1 +1,0 @@
-../../../../Tests/PreferencesTests/JSONLines/Base64Tests.swift

@@ -1,1 +1,0 @@
-../../../../Tests/PreferencesTests/JSONLines/JSONLineDamageTests.swift

@@ -1,1 +1,0 @@
-../../../../Tests/PreferencesTests/Stores/ValidatedStoreTests.swift

@@ -1,1 +1,0 @@
-../../../../Tests/PreferencesTests/Support/Recorder.swift

@@ -1,1 +1,0 @@
-../../../../Tests/PreferencesTests/Support/TemporaryFolder.swift

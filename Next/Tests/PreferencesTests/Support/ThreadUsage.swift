@@ -1,1 +1,0 @@
-../../../../Tests/FaultTestSupport/ThreadUsage.swift

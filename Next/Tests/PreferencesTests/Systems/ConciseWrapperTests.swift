@@ -1,1 +1,0 @@
-../../../../Tests/PreferencesTests/Systems/ConciseWrapperTests.swift

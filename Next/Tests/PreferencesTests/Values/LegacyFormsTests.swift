@@ -1,1 +1,0 @@
-../../../../Tests/PreferencesTests/Values/LegacyFormsTests.swift

@@ -1,1 +1,0 @@
-../../../../Tests/PreferencesTests/Values/PreferenceValueTests.swift
