@@ -140,7 +140,7 @@ private enum Reference {
 
     /// Returns random files, and how they are read while they may go on, and when they don't.
     static func files(seed: Int, count: Int) throws -> [File] {
-        let root = (0..<5).reduce(URL(filePath: #filePath)) { path, _ in path.deletingLastPathComponent() }
+        let root = (0..<4).reduce(URL(filePath: #filePath)) { path, _ in path.deletingLastPathComponent() }
         let (process, output) = (Foundation.Process(), Pipe())
         process.executableURL = URL(filePath: "/usr/bin/env")
         process.arguments = ["python3", "-B", root.path + "/Evidence/Documents/generate.py", "\(seed)", "\(count)"]
