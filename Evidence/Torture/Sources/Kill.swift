@@ -21,7 +21,7 @@ enum Kill {
             number += 1
             let name = Bool.random() ? "shared.\(Int.random(in: 0..<8))" : "own.\(id).\(Int.random(in: 0..<20))"
             // A signal can cut a write of many pages, but not one of few.
-            let length = Int.random(in: 0..<60) == 0 ? Int.random(in: 0..<1_000_000) : Int.random(in: 0..<100)
+            let length = Int.random(in: 0..<60) == 0 ? Int.random(in: 0..<100_000) : Int.random(in: 0..<100)
             let begin = now()
             try open.set(.string(text(id, number, length)), for: name)
             writeLine("\(name) \(number) \(length) \(begin) \(now())", to: 1)

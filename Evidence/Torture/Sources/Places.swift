@@ -124,14 +124,14 @@ enum Places {
                 for d in /etc /run; do mkdir -p $d/caseapp/managed.d $d/caseapp/preferences.d; done
                 echo '{"volume":1,"color":1}' >/run/caseapp/preferences.d/10-a.jsonl; "$F" get; "$F" managed
                 echo '{"volume":2}' >/etc/caseapp/preferences.d/10-a.jsonl; "$F" get; "$F" managed
-                echo '{"volume":3}' >/etc/caseapp/preferences.jsonl; "$F" get; mkfifo go; "$F" watch 6 <go >seen & exec 4>go
-                until grep -q 3 seen; do sleep 0.01; done; echo '{"volume":5}' >/run/caseapp/managed.d/a.jsonl
+                echo '{"volume":3,"color":3}' >/etc/caseapp/preferences.jsonl; "$F" get; "$F" managed; mkfifo go; "$F" watch 6 <go >seen & exec 4>go
+                until grep -q 2 seen; do sleep 0.01; done; echo '{"volume":5}' >/run/caseapp/managed.d/a.jsonl
                 until grep -q 5 seen; do sleep 0.01; done; "$F" set 8
                 mkdir new; echo '{"volume":6}' >new/a.jsonl; mv new/a.jsonl /etc/caseapp/managed.d/a.jsonl; wait; cat seen
                 ln -sf /dev/null /etc/caseapp/managed.d/a.jsonl; "$F" set 9; "$F" get
                 mkdir /etc/caseapp/managed.d/b.jsonl; "$F" set 9; rm /run/caseapp/managed.d/*; chmod 700 /etc/caseapp/managed.d; chown -R 1000 .; \(user) "$F" set 10
                 """,
-            expected: ["1", "1 free", "2", "0 free", "3", "managed", "3", "5", "6", "set", "9", "managed", "set"]
+            expected: ["1", "1 free", "2", "0 free", "2", "3 free", "managed", "2", "5", "6", "set", "9", "set", "set"]
         ),
         Case(
             title: "a ConfigMap whose link is retargeted",
