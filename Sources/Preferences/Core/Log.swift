@@ -284,6 +284,11 @@ final class Log: @unchecked Sendable {  // used within a turn, except what is at
     }
 }
 
+/// Whether files are used regardless of their owners.
+package enum TrustedOwners {
+    package static let setting = ProgramSetting(false, "PreferenceStore.trustsOwners")
+}
+
 extension ExternalChanges {
     /// Returns both as one.
     func followed(by next: ExternalChanges) -> ExternalChanges {
