@@ -44,7 +44,7 @@ final class Log: @unchecked Sendable {  // used within a turn, except what is at
     var isMissing: Bool { isKnown && reading == nil }
 
     /// Whether the file must be looked at again a little later.
-    var isUnsettled: Bool { saving != nil }
+    var isBeingSaved: Bool { saving != nil }
 
     /// Whether it is empty just now, as when a program is about to save it in place.
     var isTruncated: Bool { saving.map { $0.status?.size == 0 } ?? false }
