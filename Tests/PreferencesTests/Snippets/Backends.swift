@@ -1,10 +1,12 @@
 import Preferences
 import PreferencesTesting
 import Synchronization
+import TestSupport
 import Testing
 
-// One backend of each kind, as short as it can be.
+// One backend of each kind, as short as it can be; the guide shows them.
 
+// snippet: table backend
 /// A place that never waits and has no other users, such as a database within the process.
 final class TableBackend: PreferenceBackend {
     let place = "the program's table"
@@ -24,12 +26,13 @@ final class TableBackend: PreferenceBackend {
         table.rows.withLock { rows in for change in changes { rows[change.name] = change.value } }
     }
 
-    /// A stand-in for the database.
     final class Table: Sendable {
         let rows = Mutex<[String: PropertyListValue]>([:])
     }
 }
+// end
 
+// snippet: locked backend
 /// A place that other programs change, too, and that can be locked meanwhile, such as a file or a database with transactions.
 final class LockedBackend: PreferenceBackend, @unchecked Sendable {  // the store makes one call at a time
     let place = "the shared database"
@@ -70,7 +73,9 @@ final class LockedBackend: PreferenceBackend, @unchecked Sendable {  // the stor
         return (rows.map { StoredChange($0.key, $0.value) }, version)
     }
 }
+// end
 
+// snippet: network backend
 /// A place over a network that many programs change: it stores only what is based on its newest revision.
 final class NetworkBackend: PreferenceBackend, @unchecked Sendable {  // the store makes one call at a time
     let place = "the server"
@@ -105,8 +110,20 @@ final class NetworkBackend: PreferenceBackend, @unchecked Sendable {  // the sto
         }
     }
 }
+// end
 
 struct ExampleBackendTests {
+    @Test
+    func valuesAreInTheProgramsTable() throws {
+        let table = TableBackend.Table()
+        // snippet: own store
+        let store = PreferenceStore(backend: TableBackend(table))
+        let zoom = Preference("zoom", default: 100, in: store)
+        // end
+        zoom.value = 150
+        same(table.rows.withLock { $0 }, ["zoom": 150])
+    }
+
     @Test
     func tableKeepsTheContract() async throws {
         try await PreferenceBackendContract.verify { TableBackend(TableBackend.Table()) }
