@@ -142,11 +142,11 @@ optimized-code:
 reading-path:
 	Scripts/count-reading-path.sh
 
-# The experiments with the file store, with a tenth of their rounds; also checks that the mutants still apply to the sources.
+# The experiments with the file store, with a tenth of their rounds, in the tests' build, as they use internals; also checks that the mutants still apply to the sources.
 torture-short:
 	Evidence/Torture/mutants --fit
-	$(SWIFT) build -c release --product torture
-	.build/release/torture short
+	$(SWIFT) build --product torture
+	.build/debug/torture short
 
 # The laws over 1,000 random sequences of calls; `laws` checks 20,000.
 laws-short:
@@ -253,10 +253,10 @@ laws:
 first-snippets:
 	Scripts/check-first-snippets
 
-# The experiments with the file store; `swift run -c release torture` prints how to run a single one for longer.
+# The experiments with the file store; `swift run torture` prints how to run a single one for longer.
 torture:
-	$(SWIFT) build -c release --product torture
-	.build/release/torture all
+	$(SWIFT) build --product torture
+	.build/debug/torture all
 
 # The experiments detect the removal of each safeguard.
 mutants:
@@ -268,7 +268,7 @@ fuzz:
 # The sanitizer's runtime doesn't survive a fork of a program with threads, so one test is left out.
 thread-sanitizer:
 	TSAN_OPTIONS="suppressions='$(CURDIR)/Scripts/thread-sanitizer-suppressions'" \
-		$(SWIFT) test --sanitize=thread --scratch-path .build/tsan --no-parallel --skip ForkTests --skip ForkedProcessTests
+		$(SWIFT) test --sanitize=thread --scratch-path .build/tsan --no-parallel --skip ForkTests
 	TSAN_OPTIONS="suppressions='$(CURDIR)/Scripts/thread-sanitizer-suppressions'" XDG_CONFIG_HOME=$$(mktemp -d) \
 		$(SWIFT) test --package-path Evidence/Verify --sanitize=thread --scratch-path Evidence/Verify/.build/tsan --no-parallel
 
