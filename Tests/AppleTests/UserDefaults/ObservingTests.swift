@@ -127,7 +127,7 @@ struct ObservingTests {
         #expect(preference.value == 7)
     }
 
-    @Test(.timeLimit(.minutes(2)))
+    @Test(.timeLimit(.minutes(5)))
     func observerOfTheDefaultsMayUseTheStoreInsideASet() {
         let store = defaults.store()
         let (first, second) = (Preference("first", default: 0, in: store), Preference("second", default: 0, in: store))
@@ -141,7 +141,7 @@ struct ObservingTests {
     }
 
     /// A read may call observers of values that another process changed.
-    @Test(.timeLimit(.minutes(2)))
+    @Test(.timeLimit(.minutes(5)))
     func observerOfTheDefaultsMayUseTheStoreInsideARead() async throws {
         let store = defaults.store()
         let (first, echo) = (Preference("first", default: 0, in: store), Preference("echo", default: 0, in: store))

@@ -12,13 +12,21 @@ import Testing
 /// A child of `fork` reads its parent's values, can't change its parent's stores, and opens its own; in processes of their own.
 @Suite(.timeLimit(.minutes(5)))
 struct ForkTests {
-    /// Runs `body` in a child and returns its exit code; a child that hangs is ended.
-    fileprivate static func child(_ body: () -> Int32) -> Int32 {
+    /// Forks; a child that hangs is ended, also if the thread blocks signals.
+    fileprivate static func fork() -> pid_t {
         let child = forkProcess()
-        if child == 0 {
-            alarm(20)
-            _exit(body())
-        }
+        guard child == 0 else { return child }
+        var signals = sigset_t()
+        sigemptyset(&signals)
+        sigprocmask(SIG_SETMASK, &signals, nil)
+        alarm(60)
+        return 0
+    }
+
+    /// Runs `body` in a child and returns its exit code.
+    fileprivate static func child(_ body: () -> Int32) -> Int32 {
+        let child = fork()
+        if child == 0 { _exit(body()) }
         var status: Int32 = 0
         waitpid(child, &status, 0)
         return status
@@ -31,7 +39,7 @@ struct ForkTests {
         } catch { return PreferenceError(.unavailable, from: error).code }
     }
 
-    /// What a child does with its parent's stores and its own; returns the number of the first step that is wrong, or 0.
+    /// What a child does with its parent's stores, and then `useOwn`.
     fileprivate static func use(_ parents: [PreferenceStore], _ round: Int) -> Int32 {
         for store in parents {
             guard store["fixed"] == 1, Preference("fixed", default: 0, in: store).value == 1 else { return 1 }
@@ -42,6 +50,11 @@ struct ForkTests {
                 return 4
             }
         }
+        return useOwn(over: parents, round)
+    }
+
+    /// What a child does with its own stores; returns the number of the first step that is wrong, or 0.
+    fileprivate static func useOwn(over parents: [PreferenceStore], _ round: Int) -> Int32 {
         let own = PreferenceStore(backend: TableBackend(TableBackend.Table()))
         let count = Preference("count", default: 0, in: own)
         guard code({ try count.update { $0 += 1 } }) == nil, count.value == 1 else { return 5 }
@@ -55,7 +68,7 @@ struct ForkTests {
         guard code({ try locked.write(1, for: "a") }) == nil, database.tryLock() else { return 7 }
         locked["a"] = 2
         database.unlock()
-        while round % 10 == 0, database["a"] != 2 { pauseThread(for: .microseconds(100)) }
+        while round % 10 == 0, database["a"] != 2 { usleep(100) }
         return code({ try locked.flush() }) == nil && database["a"] == 2 ? 0 : 8
     }
 
@@ -70,8 +83,19 @@ struct ForkTests {
             ]
             for store in parents { try await store.write(1, for: "fixed") }
             // Swift's runtime has locks of its own while it makes a type for the first time, so all that the children do is done before.
-            let own = parents.map { _ in PreferenceStore.inMemory(["fixed": 1]) }
-            for _ in 0..<3 { _ = Self.use(own, 0) }
+            for round in 0..<3 { same(Self.useOwn(over: parents, round), 0) }
+            for store in parents {
+                let fixed = Preference("fixed", default: 0, in: store)
+                same(fixed.value, 1)
+                // In a body, as in a child, these are misuse.
+                let code = Self.code {
+                    try store.transaction { _ in
+                        same(Self.code { try store.write(2, for: "fixed") }, .misuse)
+                        same(Self.code { try fixed.update { $0 = 2 } }, .misuse)
+                    }
+                }
+                same(code, nil)
+            }
             let (isDone, running) = (Counter(), Counter())
             func start(_ body: @escaping @Sendable () -> Void) {
                 running.next()
@@ -116,9 +140,8 @@ struct ForkTests {
             let code = Self.code {
                 try count.update { value in
                     value = 100
-                    let child = forkProcess()
+                    let child = Self.fork()
                     if child == 0 {
-                        alarm(20)
                         isChild = true
                         count.value = 50
                         return

@@ -6,7 +6,7 @@ import Testing
 @testable import Preferences
 
 /// What a source does by itself: it looks for external changes, syncs after changes, and reports.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(5)))
 struct LookingTests {
     /// A place that counts its syncs, and can hold them; each change reports an issue.
     private final class Place: PreferenceBackend {

@@ -5,7 +5,7 @@ import Testing
 @testable import Preferences
 
 /// Calls of stores over places that wait: a database that another program has locked, and a server that doesn't answer.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(5)))
 struct WaitingTests {
     /// More than the threads that Swift's tasks share.
     private static let many = 64

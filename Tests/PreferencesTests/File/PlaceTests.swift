@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Places and ways in which a program is started.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct PlaceTests {
     private let folder: TemporaryFolder
 

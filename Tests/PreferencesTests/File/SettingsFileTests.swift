@@ -179,7 +179,7 @@ struct SettingsFileTests {
         }
     }
 
-    @Test(.timeLimit(.minutes(1)), arguments: ["in place", "by renaming", "by a link"])
+    @Test(.timeLimit(.minutes(5)), arguments: ["in place", "by renaming", "by a link"])
     func changeIsSeenAtOnce(_ way: String) async throws {
         try folder.write("{\"volume\": 1}", to: "first")
         try folder.link(Self.name, to: "first")

@@ -118,7 +118,7 @@ struct SharedFileTests {
         try same(folder.read("missing/folder/file"), "{\"volume\":7}\n")
     }
 
-    @Test(.timeLimit(.minutes(1)))
+    @Test(.timeLimit(.minutes(5)))
     func releasedStoresAreForgotten() async throws {
         let process = Process.current
         let path = folder.path("file")
@@ -151,7 +151,7 @@ struct SharedFileTests {
         #expect(try store === PreferenceStore.file(at: "./" + name))
     }
 
-    @Test(.timeLimit(.minutes(1)))
+    @Test(.timeLimit(.minutes(5)))
     func issueOfAFileGoesToTheNearestHandler() async throws {
         try folder.write("damaged\n{\"volume\":3}\n", to: "preferences.jsonl")
         let file = FileStores.store(at: folder.path("preferences.jsonl"))

@@ -121,7 +121,7 @@ struct ScopedStoreTests {
         same(issues.elements.count, 3)
     }
 
-    @Test(.timeLimit(.minutes(1)))
+    @Test(.timeLimit(.minutes(5)))
     func nameThatIsThePrefixAloneIsNotTheScopes() throws {
         let store = PreferenceStore.inMemory(["theme": "dark"])
         try store.scoped(prefix: "theme").transaction { transaction in

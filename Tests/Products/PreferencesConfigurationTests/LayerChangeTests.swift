@@ -7,7 +7,7 @@ import PreferencesValidation
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct LayerChangeTests {
     struct PlayerPreferences: PreferenceGroup {
         @Preference("volume") var volume = 5

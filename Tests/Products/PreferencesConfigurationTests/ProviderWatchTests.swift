@@ -9,7 +9,7 @@ import TestSupport
 import Testing
 
 /// A consumer that requests the next element after each change needs no time limit: it waits until the element comes.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct ProviderWatchTests {
     @Test
     func watchedValueIsTheCurrentOneThenEachOther() async throws {

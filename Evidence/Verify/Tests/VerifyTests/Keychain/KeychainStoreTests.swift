@@ -29,7 +29,7 @@ struct KeychainStoreTests {
     }
 
     @Test(
-        .timeLimit(.minutes(1)),
+        .timeLimit(.minutes(5)),
         arguments: [DataProtection.unlocked, NotificationObserver.becameActive[0]].map(\.rawValue)
     )
     func secretsAreReadAndNotifiedWhenTheDeviceIsUnlocked(notification: String) {
