@@ -54,7 +54,7 @@ enum Crash {
         [.set(0, "a"), .pair(0), .flush(0), .tidy(0), .set(0, "b"), .flush(0)],
     ]
 
-    /// Runs the chosen lives with every disturbance, or a tenth of these runs if `count` is below 100; and `count` random lives.
+    /// Runs the chosen lives with every disturbance, or a twentieth of these runs if `count` is below 100; and `count` random lives.
     static func run(_ count: Int, _ report: inout Report) async throws {
         var total = Total()
         var generator = Generator(state: 1)
@@ -66,7 +66,7 @@ enum Crash {
                 + (0..<undisturbed.calls).map { Disturbance(externalSet: $0) }
                 + (0..<undisturbed.calls).map { Disturbance(fragment: $0) }
             for (index, disturbance) in disturbances.enumerated() where report.failures.isEmpty {
-                if count >= 100 || index == 0 || number.isMultiple(of: 10) {
+                if count >= 100 || index == 0 || number.isMultiple(of: 20) {
                     try check(try play(life, disturbance), life, disturbance, &total, &report)
                 }
                 number += 1
