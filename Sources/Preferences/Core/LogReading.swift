@@ -183,7 +183,7 @@ struct LogReading {
     }
 
     /// Returns the length of the object over several lines that some bytes begin with, up to the end of its last line.
-    private static func joined(_ bytes: UnsafeRawBufferPointer, isFirst: Bool) -> Int? {
+    static func joined(_ bytes: UnsafeRawBufferPointer, isFirst: Bool) -> Int? {
         guard let length = JSONLine.lengthOfObject(bytes, isFirst: isFirst) else { return nil }
         let end = bytes[length...].firstIndex(of: 10) ?? bytes.count
         return bytes[length..<end].allSatisfy(\.isSpace) ? end : nil
