@@ -171,11 +171,9 @@ package struct CompactedLines {
         bytes.withUnsafeBytes { bytes in
             var start = 0
             while start < bytes.count {
-                var end = bytes.firstNewline(from: start) ?? bytes.count
-                if joinsLines {
-                    let rest = UnsafeRawBufferPointer(rebasing: bytes[start...])
-                    if let length = LogReading.joined(rest, isFirst: start == 0) { end = start + length }
-                }
+                let rest = UnsafeRawBufferPointer(rebasing: bytes[start...])
+                let joined = joinsLines ? LogReading.joined(rest, isFirst: start == 0) : nil
+                let end = start + (joined ?? rest.firstNewline ?? rest.count)
                 do throws(PreferenceError) {
                     try read(UnsafeRawBufferPointer(rebasing: bytes[start..<end]), isFirst: start == 0)
                 } catch { failure = failure ?? error }

@@ -166,7 +166,7 @@ extension PreferenceStore {
     ///
     /// - Parameters:
     ///   - url: The file's URL.
-    ///   - durability: The time from which a write survives a loss of power.
+    ///   - durability: The time from which a write survives a loss of power; by default within about 100 milliseconds.
     ///   - trustsOwner: Whether the file is used regardless of the owners of it and its folder; see `trustsOwners`.
     /// - Throws: An error if the file can't be opened or read, or has a newer format; `invalidName` if it isn't a file URL.
     public static func file(

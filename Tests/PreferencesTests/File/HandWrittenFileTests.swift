@@ -79,17 +79,17 @@ struct HandWrittenFileTests {
     @Test
     func requestedCompactionKeepsWhatCanNotBeReadAndEndsTheLastLine() throws {
         try folder.write(
-            "broken\n{\"a\":1}\n{\"$new\":{\n\"x\":[1,\n2]},\n\"b\":1}\n{\"a\":2}\n{\"c",
+            "broken\n\n{\"a\":1}\n{\"$new\":{\n\"x\":[1,\n2]},\n\"b\":1}\n{\"a\":2}\n{\"c",
             to: "preferences.jsonl"
         )
         try same(contents(), ["a": 2])
-        same(reports.elements.compactMap { $0.damagedLine?.number }, [1, 3])
+        same(reports.elements.compactMap { $0.damagedLine?.number }, [1, 4])
         try same(contents(reportsUnfinished: true), ["a": 2])
-        same(reports.elements.dropFirst(2).compactMap { $0.damagedLine?.number }, [1, 3, 8])
+        same(reports.elements.dropFirst(2).compactMap { $0.damagedLine?.number }, [1, 4, 9])
         try PreferencesFile.compact(path)
         try same(
             folder.read("preferences.jsonl"),
-            "broken\n{\"a\":2 }\n{\"$new\":{ \"x\":[1, 2]}}\n{\"b\":1}\n{\"c\n"
+            "broken\n\n{\"a\":2 }\n{\"$new\":{ \"x\":[1, 2]}}\n{\"b\":1}\n{\"c\n"
         )
     }
 
