@@ -112,13 +112,7 @@ final class FileBackend: Backend, @unchecked Sendable {  // used within a turn, 
                 try JSONLine.write(changes, to: &line)
                 return line
             }
-        } catch let error as FileSystemError { throw PreferenceError(error, isWriting: true) } catch is LockedTooLong {
-            throw PreferenceError(
-                .busy,
-                "another process has held the lock of \(place) for \(timeout); nothing was changed. Try again, or end that process if it is "
-                    + "stopped"
-            )
-        }
+        } catch { throw log.error(ofChanging: error, timeout) }
         lastChange = preferences_now()
         if let file = log.file { unsynced.withLock { $0.file = file } }
     }
@@ -198,9 +192,25 @@ public enum PreferenceDurability: Hashable, Sendable {
     case immediate
 }
 
+extension Log {
+    /// Returns what is thrown for an error of a change that waited for the lock that long.
+    package func error(ofChanging error: any Error, _ timeout: Duration) -> any Error {
+        switch error {
+        case let error as FileSystemError: PreferenceError(error, isWriting: true)
+        case is LockedTooLong:
+            PreferenceError(
+                .busy,
+                "another process has held the lock of \(path) for \(timeout); nothing was changed. Try again, or end that process if it is "
+                    + "stopped"
+            )
+        default: error
+        }
+    }
+}
+
 extension PreferenceError {
     /// Creates the error that a read or a write reports for a file.
-    init(_ error: FileSystemError, isWriting: Bool) {
+    package init(_ error: FileSystemError, isWriting: Bool) {
         let path = error.path
         switch error.kind {
         case .notAFile(let kind): self.init(.unavailable, "\(path) is a \(kind), not a file; move it away")

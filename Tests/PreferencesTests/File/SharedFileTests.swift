@@ -1,5 +1,6 @@
 import FileTestSupport
 import Foundation
+import Synchronization
 import TestSupport
 import Testing
 
@@ -36,6 +37,16 @@ struct SharedFileTests {
         #expect(try store("real/new/b.jsonl") !== stores[0])
         same(stores[0].location?.path, folder.path(names[0]))
         #expect(PreferenceStore.inMemory().location == nil)
+    }
+
+    @Test
+    func strongestDurabilityThatWasRequestedHolds() throws {
+        let store = try store("a.jsonl")
+        let syncs = { store.core.layers[0].source.syncsEachChange.load(ordering: .relaxed) }
+        same(syncs(), false)
+        _ = try PreferenceStore.file(at: folder.path("a.jsonl"), durability: .immediate)
+        _ = try self.store("a.jsonl")
+        same(syncs(), true)
     }
 
     /// Two spellings of one character are equal strings, and two names for the kernel.
