@@ -179,8 +179,13 @@ final class FileBackend: Backend, @unchecked Sendable {  // used within a turn, 
 }
 
 extension Source {
-    /// Creates a source over a file, for a program that tests it.
+    /// Creates a source over a file that is shared with no other store.
     package convenience init(file path: String) { self.init(FileBackend(path, .system, Process.current)) }
+
+    /// Returns what can't be read of the place.
+    package func currentProblems() throws -> [PreferenceError] {
+        try inTurn(until: timeout) { _, _ in own?.problems ?? [] }
+    }
 }
 
 /// The time from which a write survives a loss of power. It survives the death of the process as soon as the write returns.
