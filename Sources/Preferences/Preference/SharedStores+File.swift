@@ -1,10 +1,10 @@
+internal import Synchronization
+
 #if canImport(FoundationEssentials)
 public import FoundationEssentials
 #else
 public import Foundation
 #endif
-
-internal import Synchronization
 
 #if !canImport(Darwin)
 extension SharedStore {
