@@ -9,6 +9,8 @@ final class FileBackend: Backend, @unchecked Sendable {  // used within a turn, 
     private let watch: PathWatch
     private var changed: (@Sendable () -> Void)?
     private var lastChange: Int64 = 0
+    /// When the next look of a file that is polled is scheduled.
+    private var nextPoll: Int64 = 0
     private let idle: Duration
     /// The file that isn't synced yet; used on any thread.
     private let unsynced = Lock(Unsynced())
@@ -98,6 +100,10 @@ final class FileBackend: Backend, @unchecked Sendable {  // used within a turn, 
 
     private func watchPlaces() {
         guard let changed, !watch.update([log.path], changed) else { return }
+        // One series of polls, whatever else looks.
+        let now = preferences_now()
+        guard now >= nextPoll else { return }
+        nextPoll = now + PathWatch.pollInterval
         process.pool.run(after: PathWatch.pollInterval, changed)
     }
 

@@ -115,6 +115,20 @@ struct FileBackendTests {
         await eventually { volume(store).value == 2 }
     }
 
+    /// Otherwise each call of a store would begin another series of polls, which never ends.
+    @Test
+    func looksBetweenTwoPollsScheduleNone() async throws {
+        system.setRemote()
+        let (pool, looks, isOver) = (Process.current.pool, Counter(), Counter())
+        let backend = FileBackend(path, system, Process.current)
+        let host = PreferenceBackendHost(changed: { looks.next() }, report: { _ in })
+        _ = try backend.load(host: host, until: .never)
+        for _ in 0..<50 { _ = try backend.catchUp(until: .now) }
+        pool.run(after: PathWatch.pollInterval) { isOver.next() }
+        await eventually { isOver.value == 1 }
+        #expect(looks.value < 25)
+    }
+
     @Test
     func valuesStayWhileAFolderIsInTheFilesPlace() async throws {
         try folder.write("{\"volume\":1}\n", to: "a.jsonl")
