@@ -144,7 +144,8 @@ optimized-code:
 reading-path:
 	Scripts/count-reading-path.sh
 
-# The experiments with the file store, with a tenth of their rounds, in the tests' build, as they use internals; also checks that the mutants still apply to the sources.
+# The experiments with the file store, with a tenth of their rounds; also checks that the mutants still apply to the sources. They use
+# internals, so they need a debug build.
 torture-short:
 	Evidence/Torture/mutants --fit
 	$(SWIFT) build --product torture
