@@ -310,7 +310,8 @@ package final class Source: @unchecked Sendable {  // `turn` or the publish lock
 
     /// Removes what is stored already, for a place where storing takes time.
     private func dropStored(_ changes: inout [StoredChange]) {
-        if changes.count > 1 || changes.first.map(isStored) ?? false { changes.removeAll(where: isStored) }
+        if changes.count != 1 { return changes.removeAll(where: isStored) }
+        if isStored(changes[0]) { changes = [] }
     }
 
     private func isStored(_ change: StoredChange) -> Bool {

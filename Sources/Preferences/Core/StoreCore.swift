@@ -126,12 +126,17 @@ package final class StoreCore: @unchecked Sendable {  // all but the constants i
     /// The layer that a set changes.
     package var writable: Layer? { base < layers.count ? layers[base] : nil }
 
+    /// The source of that layer.
+    package var target: Source? { used.target }
+    /// Whether that layer's names begin with a prefix.
+    var addsPrefix: Bool { used.addsPrefix }
+
     /// The index of the strongest layer that an update or a transaction reads: otherwise an argument, say, would be stored.
     var readBase: Int { base < layers.count ? base : 0 }
 
     /// The deadline of a blocking call that begins now. If more than the change might wait, its period has begun.
     var deadline: PreferenceDeadline {
-        guard var deadline = writable?.source.timeout else { return .never }
+        guard var deadline = target?.timeout else { return .never }
         return hasKeyed || !isPrepared.load(ordering: .relaxed) ? deadline.start() : deadline
     }
 
@@ -271,7 +276,7 @@ package final class StoreCore: @unchecked Sendable {  // all but the constants i
     }
 
     func unshown(under changes: SourceChanges?) -> SourceChanges? {
-        guard let source = writable?.source, !source.unshown.isEmpty else { return changes }
+        guard let source = target, !source.unshown.isEmpty else { return changes }
         return (source, source.unshown.merging(changes?.values ?? [:]) { $1 })
     }
 
@@ -324,9 +329,9 @@ package final class StoreCore: @unchecked Sendable {  // all but the constants i
 
     // MARK: Changing
 
-    /// Checks that sets can go to the layer `base`.
-    private func checkTarget(_ deadline: PreferenceDeadline? = nil) throws(PreferenceError) {
-        guard base < layers.count else { throw readOnlyError }
+    /// Returns the source that a set changes; throws if none can be set now.
+    private func checkedTarget(_ deadline: PreferenceDeadline? = nil) throws(PreferenceError) -> Source {
+        guard let target else { throw readOnlyError }
         guard preferences_state().pointee.depth <= Self.depthLimit else {
             throw PreferenceError(
                 .feedbackLoop,
@@ -334,7 +339,10 @@ package final class StoreCore: @unchecked Sendable {  // all but the constants i
             )
         }
         // One that isn't open yet is opened with the deadline of the change.
-        if layers.count > 1 || layers[0].source.isOpen { prepare(until: deadline, except: layers[base].source) }
+        if !isPrepared.load(ordering: .acquiring), layers.count > 1 || target.isOpen {
+            prepareSources(deadline, target)
+        }
+        return target
     }
 
     var readOnlyError: PreferenceError {
@@ -358,17 +366,15 @@ package final class StoreCore: @unchecked Sendable {  // all but the constants i
 
     /// The changes by the names of the writable layer.
     private func keyed(_ changes: [StoredChange]) -> [StoredChange] {
-        isPlain || layers[base].prefix.isEmpty
-            ? changes : changes.map { StoredChange(layers[base].key($0.name), $0.value) }
+        addsPrefix ? changes.map { StoredChange(layers[base].key($0.name), $0.value) } : changes
     }
 
-    /// Checks that changes can be made, and notifies the observers that come before it, once, however often it is then tried; returns the
+    /// Checks that no name is managed, and notifies the observers that come before it, once, however often it is then tried; returns the
     /// number of the last one.
     private func announce(
         _ changes: [StoredChange],
         until deadline: PreferenceDeadline? = nil
     ) throws(PreferenceError) -> UInt64 {
-        try checkTarget(deadline)
         let isObserved = Self.willSetCount.load(ordering: .relaxed) > 0
         if hasKeyed, hasManaged || isObserved {
             for change in changes { prepare(.name(change.name), until: deadline) }
@@ -380,18 +386,20 @@ package final class StoreCore: @unchecked Sendable {  // all but the constants i
     /// Changes the writable layer for a property, which doesn't wait for long; returns what is to be reported.
     func set(_ changes: [StoredChange]) -> PreferenceError? {
         do throws(PreferenceError) {
+            let target = try checkedTarget()
             let announced = try announce(changes)
-            return layers[base].source.set(isFixed: true) { _ in (keyed(changes), announced) }
+            return target.set(isFixed: true) { _ in (keyed(changes), announced) }
         } catch { return error }
     }
 
     /// Changes the writable layer for a property by what `body` returns for the stored values, which runs in the turn, or for those that
     /// are shown while the turn can't be had.
     func set(_ body: () throws -> [StoredChange]) -> PreferenceError? {
-        do throws(PreferenceError) { try checkTarget() } catch { return error }
+        let target: Source
+        do throws(PreferenceError) { target = try checkedTarget() } catch { return error }
         // The observers are notified once, also if it is tried twice.
         var announced: UInt64?
-        return layers[base].source.set(isFixed: false) { _ in
+        return target.set(isFixed: false) { _ in
             let changes = try body()
             if hasManaged { try checkManaged(changes) }
             let number = announced ?? (Self.willSetCount.load(ordering: .relaxed) > 0 ? notifyEarly(changes) : 0)
@@ -403,17 +411,19 @@ package final class StoreCore: @unchecked Sendable {  // all but the constants i
     /// Changes the writable layer.
     func write(_ changes: [StoredChange]) throws {
         let deadline = deadline
+        let target = try checkedTarget(deadline)
         let announced = try announce(changes, until: deadline)
         let changes = keyed(changes)
-        try layers[base].source.change(until: deadline) { _ in (changes, announced) }
+        try target.change(until: deadline) { _ in (changes, announced) }
     }
 
     nonisolated(nonsending) func write(_ changes: [StoredChange]) async throws {
         try Source.checkCancellation()
-        guard let source = writable?.source else { throw readOnlyError }
+        guard let source = target else { throw readOnlyError }
         var timeout = source.timeout
         let deadline = timeout.start()
         if layers.count > 1 || hasKeyed { try await prepare(source, until: deadline, isQueued: false) }
+        _ = try checkedTarget(deadline)
         let announced = try announce(changes, until: deadline)
         let changes = keyed(changes)
         try await source.perform(until: deadline) { deadline in
@@ -441,10 +451,10 @@ package final class StoreCore: @unchecked Sendable {  // all but the constants i
         reading names: NamesInUse = .all,
         _ body: (inout Effects) throws -> [StoredChange]
     ) throws {
-        try checkTarget(deadline)
+        let target = try checkedTarget(deadline)
         var deadline = deadline
         if hasKeyed { try askBeforeChange(for: names, until: deadline.start()) }
-        try layers[base].source.change(until: deadline) { effects in
+        try target.change(until: deadline) { effects in
             let made = try body(&effects)
             if hasManaged { try checkManaged(made) }
             // The body has just decided; the observers run in the turn.
