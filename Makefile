@@ -13,13 +13,12 @@ SOURCES := Package.swift Sources Tests Examples/Package.swift Examples/Sources E
 	Evidence/Verify/Package.swift Evidence/Verify/Sources/SwiftUIStandIn Evidence/Verify/Sources/SecurityStandIn \
 	Evidence/Verify/Sources/ViewOperations Evidence/Verify/Tests Evidence/Verify/AppleCheck/Planted \
 	Evidence/Torture/Sources Evidence/Torture/Etcd Evidence/Laws \
-	Next/Package.swift Next/Sources Next/Tests Next/Etcd/Package.swift Next/Etcd/Sources Next/Etcd/Tests \
 	Evidence/Benchmarks/Package.swift Evidence/Benchmarks/Sources Evidence/Benchmarks/Operations Evidence/Benchmarks/Tests
 
 # Lanes of checks, two at a time; checks that share a build folder are one lane, joined by commas. EXCEPT leaves checks out.
-GATE := lint,prose,size,test,next,compile-tests,stack,tool,resolution products,interface,documentation,etcd-if-changed verify,examples \
+GATE := lint,prose,size,test,compile-tests,stack,tool,resolution products,interface,documentation,etcd-if-changed verify,examples \
 	instructions,optimized-code,reading-path,torture-short,laws-short apple-check,fuzz-corpus,adopt-if-changed
-ALL := lint prose size test next compile-tests stack tool products interface documentation structure imports warnings instructions optimized-code \
+ALL := lint prose size test compile-tests stack tool products interface documentation structure imports warnings instructions optimized-code \
 	reading-path torture-short laws-short resolution verify view-instructions apple-check other-platforms musl-check examples example-packages fresh-clone \
 	getting-started first-snippets install-check full-tests laws torture mutants fuzz thread-sanitizer address-sanitizer \
 	opencombine etcd-tests service-etcd adopt-tests adopt-projects page syntax-versions benchmarks
@@ -37,15 +36,14 @@ INTERFACES := Preferences PreferencesSchema PreferencesEditing PreferencesValida
 ETCD_COVERED := Package.swift Sources/PreferencesEtcd Tests/Products/Package.swift Sources/PreferencesSchema/PreferenceSchema.swift \
 	Sources/PreferencesSchema/PreferenceSchema+Property.swift Tests/Products/PreferencesEtcdTests Tests/Products/EtcdTestSupport \
 	Evidence/Torture/Etcd Tests/TestSupport Tests/FileTestSupport Examples/Service/create-etcd-user \
-	Sources/PreferencesTesting/Contract Sources/Preferences/Contents Sources/Preferences/Backends Sources/Preferences/Delivery \
-	Sources/Preferences/Stores Sources/DurableFile/Locks Sources/DurableFile/Threads Sources/CDurableFile
+	Sources/PreferencesTesting/Contract Sources/Preferences/Core Sources/Preferences/System Sources/CPreferences
 ADOPT_COVERED := Adopt Scripts/interfaces/Preferences.txt
 
 .PHONY: quick check check-all format record-interface build build-products warnings fresh-clone full-tests torture mutants fuzz etcd-tests service-etcd \
 	etcd-if-changed adopt-if-changed adopt-tests adopt-projects page documentation syntax-versions benchmarks opencombine thread-sanitizer \
 	address-sanitizer getting-started first-snippets laws install-check install release-tool uninstall debian-package \
 	lint prose size test compile-tests interface imports stack structure instructions optimized-code reading-path torture-short laws-short resolution products verify view-instructions \
-	next tool apple-check other-platforms musl-check examples example-packages fuzz-corpus mac
+	tool apple-check other-platforms musl-check examples example-packages fuzz-corpus mac
 
 quick: lint build test
 	Scripts/check-warnings .build
@@ -130,7 +128,7 @@ structure: build
 
 # No compiler warning in the existing builds; runs after the checks that build.
 warnings:
-	Scripts/check-warnings $(wildcard $(BUILDS) Next/.build)
+	Scripts/check-warnings $(wildcard $(BUILDS))
 
 # No operation takes a tenth more instructions, or one more allocation, than Evidence/Benchmarks/instructions records.
 instructions:
@@ -144,22 +142,16 @@ optimized-code:
 reading-path:
 	Scripts/count-reading-path.sh
 
-# The experiments with the file store, with a tenth of their rounds; also checks that the mutants still apply to the sources.
+# The experiments with the file store, with a tenth of their rounds, in the tests' build, as they use internals; also checks that the mutants still apply to the sources.
 torture-short:
 	Evidence/Torture/mutants --fit
-	$(SWIFT) build -c release --product torture
-	.build/release/torture short
+	$(SWIFT) build --product torture
+	.build/debug/torture short
 
 # The laws over 1,000 random sequences of calls; `laws` checks 20,000.
 laws-short:
 	$(SWIFT) build -c release --product laws
 	.build/release/laws all 1000
-
-# The core that is being rebuilt in Next: its tests, and its laws over 1,000 random sequences of calls.
-next:
-	$(SWIFT) test --package-path Next
-	$(SWIFT) build --package-path Next -c release --product laws
-	Next/.build/release/laws all 1000
 
 # A client resolves only the packages that its traits need.
 resolution:
@@ -261,10 +253,10 @@ laws:
 first-snippets:
 	Scripts/check-first-snippets
 
-# The experiments with the file store; `swift run -c release torture` prints how to run a single one for longer.
+# The experiments with the file store; `swift run torture` prints how to run a single one for longer.
 torture:
-	$(SWIFT) build -c release --product torture
-	.build/release/torture all
+	$(SWIFT) build --product torture
+	.build/debug/torture all
 
 # The experiments detect the removal of each safeguard.
 mutants:
@@ -276,7 +268,7 @@ fuzz:
 # The sanitizer's runtime doesn't survive a fork of a program with threads, so one test is left out.
 thread-sanitizer:
 	TSAN_OPTIONS="suppressions='$(CURDIR)/Scripts/thread-sanitizer-suppressions'" \
-		$(SWIFT) test --sanitize=thread --scratch-path .build/tsan --no-parallel --skip ForkTests --skip ForkedProcessTests
+		$(SWIFT) test --sanitize=thread --scratch-path .build/tsan --no-parallel --skip ForkTests
 	TSAN_OPTIONS="suppressions='$(CURDIR)/Scripts/thread-sanitizer-suppressions'" XDG_CONFIG_HOME=$$(mktemp -d) \
 		$(SWIFT) test --package-path Evidence/Verify --sanitize=thread --scratch-path Evidence/Verify/.build/tsan --no-parallel
 

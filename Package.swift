@@ -209,6 +209,13 @@ let package = Package(
             path: "Evidence/Laws",
             swiftSettings: settings
         ),
+        // Experiments with faults of the file store; in this package because they also use its internal modules.
+        .executableTarget(
+            name: "torture",
+            dependencies: ["Preferences", "PreferencesKeyring", "KeyringTestSupport"],
+            path: "Evidence/Torture/Sources",
+            swiftSettings: settings
+        ),
     ] + appleTests,
     swiftLanguageModes: [.v6]
 )

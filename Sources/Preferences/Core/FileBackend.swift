@@ -85,7 +85,7 @@ final class FileBackend: Backend, @unchecked Sendable {  // used within a turn, 
         do throws(FileSystemError) {
             while true {
                 let update = try log.look()
-                guard log.isUnsettled else { return update }
+                guard log.isBeingSaved else { return update }
                 if deadline.isNow || log.isTruncated {
                     if let changed { process.pool.run(after: 25_000_000, changed) }
                     return update

@@ -152,7 +152,7 @@ struct CompactedLines {
     private var unknown: Set<String> = []
     private var isAfterSpace = false
 
-    /// Reads the lines of a file that ends with one.
+    /// Creates the lines of a file that ends with one.
     init(_ bytes: [UInt8]) throws(PreferenceError) {
         var failure: PreferenceError?
         bytes.withUnsafeBytes { bytes in

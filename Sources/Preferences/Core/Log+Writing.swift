@@ -25,7 +25,7 @@ extension Log {
         while true {
             if file?.isWritable != true {
                 try look(status(), isChanging: true)
-                if isUnsettled {
+                if isBeingSaved {
                     try wait.pause(system)
                     continue
                 }
@@ -51,7 +51,7 @@ extension Log {
         let status = try status()
         let isAtPath = status.map { opened?.isSameFile(as: $0) == true } ?? false
         try look(status, isChanging: true)
-        guard isAtPath, !isUnsettled else { return false }
+        guard isAtPath, !isBeingSaved else { return false }
         defer { removeUnused(made) }
         try body()
         return true

@@ -44,7 +44,7 @@ final class Log: @unchecked Sendable {  // used within a turn, except what is at
     var isMissing: Bool { isKnown && reading == nil }
 
     /// Whether the file must be looked at again a little later.
-    var isUnsettled: Bool { saving != nil }
+    var isBeingSaved: Bool { saving != nil }
 
     /// Whether it is empty just now, as when a program is about to save it in place.
     var isTruncated: Bool { saving.map { $0.status?.size == 0 } ?? false }
@@ -282,6 +282,11 @@ final class Log: @unchecked Sendable {  // used within a turn, except what is at
             return try JSONLine.numbers(in: bytes(of: file, from: 0, count: Int(size)), joinsLines: false)[name]
         } catch { return nil }
     }
+}
+
+/// Whether files are used regardless of their owners.
+package enum TrustedOwners {
+    package static let setting = ProgramSetting(false, "PreferenceStore.trustsOwners")
 }
 
 extension ExternalChanges {

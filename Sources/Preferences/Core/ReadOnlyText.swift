@@ -13,7 +13,7 @@ struct ReadOnlyText {
 
     init() {}
 
-    /// Reads lines, each of which is an object, or the first one of an object over several lines.
+    /// Creates the text of lines, each of which is an object, or the first one of an object over several lines.
     init(lines text: [UInt8], of path: String) {
         var hasEntry = false
         text.withUnsafeBytes { text in
@@ -74,7 +74,7 @@ struct ReadOnlyText {
         )
     }
 
-    /// Reads one object with comments, as people write settings.
+    /// Creates the text of one object with comments, as people write settings.
     init(object text: [UInt8], of path: String) {
         let object = ForeignJSON(text)
         func issue(_ cause: JSONLineError, _ outcome: String) -> PreferenceError {

@@ -102,12 +102,12 @@ extension Source {
             (entry.kept, ended) = (nil, true)
             return true
         }
-        if ended { forgetUnkept() }
+        if ended { forgetStored() }
         return shown
     }
 
     /// Call under the publish lock.
-    private func forgetUnkept() {
+    private func forgetStored() {
         for entry in keptEntries where entry.kept == nil { table.dropUnused(entry) }
         keptEntries.removeAll { $0.kept == nil }
         hasKept.store(!keptEntries.isEmpty, ordering: .releasing)
@@ -171,7 +171,7 @@ extension Source {
                     guard let kept = entry.kept, kept.number == number else { return }
                     entry.kept = nil
                     publishSeveral([StoredChange(entry.name, kept.stored)], nil, &effects)
-                    forgetUnkept()
+                    forgetStored()
                 }
             }
         }

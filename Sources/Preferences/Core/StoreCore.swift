@@ -15,7 +15,6 @@ package final class StoreCore: @unchecked Sendable {  // all but the constants i
     package let secrecy: Secrecy
     /// Whether `withIsolatedStores` replaces the store, so that its values aren't cached while a scope is open.
     let isShared: Bool
-    let rules: RuleKeeper?
     /// Whether `noted` gets the names that change, and observers of the whole store are notified of hidden changes, too.
     let isFollowed: Bool
     /// The names that have changed since the follower has read them.
@@ -54,10 +53,9 @@ package final class StoreCore: @unchecked Sendable {  // all but the constants i
         scope: String = "",
         secrecy: Secrecy = .declared,
         isShared: Bool = false,
-        isFollowed: Bool = false,
-        rules: RuleKeeper? = nil
+        isFollowed: Bool = false
     ) {
-        (self.issues, self.scope, self.secrecy, self.rules) = (issues, scope, secrecy, rules)
+        (self.issues, self.scope, self.secrecy) = (issues, scope, secrecy)
         (self.isShared, self.isFollowed) = (isShared, isFollowed)
         self.makeLayers = isLazy ? makeLayers : nil
         hasLayers = Atomic(!isLazy)

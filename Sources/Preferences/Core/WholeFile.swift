@@ -76,7 +76,8 @@ extension Source {
     package func updateFile(besides name: String, _ change: ([UInt8]?) throws -> [UInt8]) throws(PreferenceError) {
         guard let backend = own as? FileBackend else { return }
         let path = backend.place.folder.entry(name)
-        do { try backend.file(path).update(until: .period(backend.timeout), change) } catch let error as FileSystemError {
+        do { try backend.file(path).update(until: .period(backend.timeout), change) } catch let error as FileSystemError
+        {
             let error = PreferenceError(error, isWriting: true)
             throw PreferenceError(
                 error.code == .readOnly ? .notPermitted : error.code,
@@ -84,7 +85,10 @@ extension Source {
                 cause: error
             )
         } catch is LockedTooLong {
-            throw PreferenceError(.busy, "another process has held the lock of \(path) for \(timeout); nothing was changed. Try again")
+            throw PreferenceError(
+                .busy,
+                "another process has held the lock of \(path) for \(timeout); nothing was changed. Try again"
+            )
         } catch { throw PreferenceError(.unavailable, from: error) }
     }
 }

@@ -44,7 +44,7 @@ package final class PreferenceDeclaration<Value: Sendable>: Sendable {
         (node, slot) = store.core.declare(name, formerly: formerNames, key) { PreferenceCell.create(for: Value.self) }
         signal = node.signal
         if let options { note(options) }
-        if let keeper = store.core.rules, member == nil { note(for: keeper) }
+        if let keeper = store.rules, member == nil { note(for: keeper) }
     }
 
     @inline(never)

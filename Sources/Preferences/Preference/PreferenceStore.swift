@@ -8,6 +8,8 @@ public final class PreferenceStore: Sendable {
     package let replacement: StoreReplacement?
     /// The stores of members with a store of their own, in groups over this one; nil if they keep theirs.
     package let standIns: StandIns?
+    /// Gets the rules of the preferences that are declared in it.
+    let rules: RuleKeeper?
     /// The scopes in use, by their prefixes.
     private let scopes = Lock(Scopes())
 
@@ -51,11 +53,11 @@ public final class PreferenceStore: Sendable {
             scope: scope,
             secrecy: secrecy,
             isShared: replacement != nil,
-            isFollowed: isFollowed,
-            rules: rules
+            isFollowed: isFollowed
         )
         self.replacement = replacement
         self.standIns = standIns
+        self.rules = rules
         if replacement != nil { SharedStores.register(self) }
     }
 
@@ -140,7 +142,7 @@ public final class PreferenceStore: Sendable {
             secrecy: store.core.secrecy,
             replacement: replacement,
             standIns: store.standIns,
-            rules: store.core.rules?.scoped(prefix)
+            rules: store.rules?.scoped(prefix)
         )
     }
 

@@ -382,23 +382,3 @@ extension StoreCore {
         return found
     }
 }
-
-extension Source {
-    /// The values by name. Copies references under the lock, and reads the values some at a time.
-    var contents: [(String, PropertyListValue)] {
-        var entries: [Entry] = []
-        publishing.withLock {
-            entries.reserveCapacity(table.count)
-            table.forEach { entries.append($0) }
-        }
-        var found: [(String, PropertyListValue)] = []
-        for start in stride(from: 0, to: entries.count, by: 256) {
-            publishing.withLock {
-                for entry in entries[start..<min(start + 256, entries.count)] {
-                    if let value = entry.value { found.append((entry.name, value)) }
-                }
-            }
-        }
-        return found
-    }
-}

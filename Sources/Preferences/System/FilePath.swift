@@ -49,8 +49,8 @@ struct PathWalk: Equatable {
     /// The number of links that the kernel follows (path_resolution(7)).
     private static let longestChain = 40
 
-    /// Follows each part of a path up to the first that doesn't exist or is in a folder that can't be entered; the parts after that are kept as
-    /// they are.
+    /// Creates the walk along each part of a path up to the first that doesn't exist or is in a folder that can't be entered; the parts
+    /// after that are kept as they are.
     init(_ path: String, _ system: FileSystem) throws(FileSystemError) {
         func parts(_ path: String) -> [String] {
             path.utf8.split(separator: UInt8(ascii: "/")).reversed().map { String(Substring($0)) }

@@ -54,8 +54,8 @@ struct LogSharingTests {
         func settle() throws {
             repeat {
                 try look()
-                if log.isUnsettled { pauseThread(for: .microseconds(2_000)) }
-            } while log.isUnsettled
+                if log.isBeingSaved { pauseThread(for: .microseconds(2_000)) }
+            } while log.isBeingSaved
         }
 
         func set(_ name: String, _ value: Int, _ deadline: PreferenceDeadline = .period(.seconds(5))) throws {
@@ -275,7 +275,7 @@ struct LogSharingTests {
         system.begin()
         try process.set("y", 1, .now)
         try process.look()
-        same(process.log.isUnsettled, false)
+        same(process.log.isBeingSaved, false)
         same(process.seen, [])
     }
 

@@ -24,7 +24,7 @@ struct PythonReaderTests {
         for example in examples {
             try compare(Array(example.utf8))
             try withFile(Array(example.utf8)) { path in
-                let store = PreferenceStore(backend: FileBackend(path: path))
+                let store = try PreferenceStore.file(at: URL(filePath: path))
                 same(store.names, ["AutomaticallyUpdate", "icon", "lastLaunch", "ratio", "window"])
             }
         }
@@ -133,7 +133,7 @@ extension PythonReaderTests {
     /// Compares the file that `write` has written, as Python reads it and as a store that opens it afterwards does.
     private func compare(_ write: (PreferenceStore) throws -> Void) throws {
         try withFile([]) { path in
-            try write(PreferenceStore(backend: FileBackend(path: path)))
+            try write(.file(at: URL(filePath: path)))
             try compare(fileAt: path)
         }
     }
@@ -143,7 +143,7 @@ extension PythonReaderTests {
     }
 
     private func compare(fileAt path: String) throws {
-        let store = PreferenceStore(backend: FileBackend(path: path))
+        let store = try PreferenceStore.file(at: URL(filePath: path))
         let damage = Mutex<[String]>([])
         store.issueHandler = { error in damage.withLock { $0.append(error.message) } }
         var expected = store.contents.map { "\(Self.hex(key: $0.key)) \(Self.form(of: $0.value))" }
@@ -227,7 +227,7 @@ private enum Python {
     }
 
     private static func start() throws -> (paths: FileHandle, answers: FileHandle) {
-        let (process, input, output) = (Process(), Pipe(), Pipe())
+        let (process, input, output) = (Foundation.Process(), Pipe(), Pipe())
         process.executableURL = URL(filePath: "/usr/bin/env")
         process.arguments = ["python3", "-c", driver, Snippet.root.path + "/Scripts"]
         process.standardInput = input

@@ -13,10 +13,10 @@ struct Snippet: Hashable {
     /// The repository's folder.
     static var root: URL { URL(filePath: #filePath).appending(path: "../../../..").standardizedFileURL }
 
-    /// Returns all snippets: of this target, of the tests with a trait, and of `Verify`, which compiles code for Apple's platforms.
+    /// Returns all snippets: of this target, of the library's tests, of those with a trait, and of `Verify`, which compiles code for Apple's platforms.
     static func all() throws -> [Snippet] {
         try [
-            "Tests/Products/DocumentationTests", "Tests/Products/PreferencesEtcdTests",
+            "Tests/PreferencesTests", "Tests/Products/DocumentationTests", "Tests/Products/PreferencesEtcdTests",
             "Tests/Products/PreferencesConfigurationTests", "Tests/Products/PreferencesMacrosTests",
             "Tests/Products/PreferencesFoundationTests", "Tests/Products/PreferencesKeyringTests",
             "Evidence/Verify/Tests/VerifyTests",

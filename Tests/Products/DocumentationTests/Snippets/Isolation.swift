@@ -87,24 +87,19 @@ struct IsolationSnippets {
     // end
 }
 
-/// As short as a backend can be.
-private struct MyBackend: PreferenceBackend {
-    let base = FaultInjectingBackend()
+private final class MyBackend: PreferenceBackend {
+    let place = "mine"
+    private let base = FaultInjectingBackend()
 
-    func load(host: PreferenceBackendHost) throws(PreferenceError) -> [String: PropertyListValue] {
-        try base.load(host: host)
+    func load(host: PreferenceBackendHost, until deadline: PreferenceDeadline) throws -> [StoredChange] {
+        try base.load(host: host, until: deadline)
     }
 
-    func catchUp() throws(PreferenceError) { try base.catchUp() }
+    func catchUp(until deadline: PreferenceDeadline) throws -> ExternalChanges { try base.catchUp(until: deadline) }
 
-    func apply(
-        _ changes: [String: PropertyListValue?],
-        if condition: PreferenceCondition
-    ) throws(PreferenceError) -> PreferenceBackendCommit {
-        try base.apply(changes, if: condition)
+    func change(until deadline: PreferenceDeadline, _ body: (ExternalChanges) throws -> [StoredChange]) throws {
+        try base.change(until: deadline, body)
     }
-
-    func sync() throws(PreferenceError) { try base.sync() }
 }
 
 struct ContractSnippets {
