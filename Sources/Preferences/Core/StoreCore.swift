@@ -437,7 +437,7 @@ package final class StoreCore: @unchecked Sendable {  // all but the constants i
         async throws
     {
         // A keyed backend that never waits is asked where the task runs.
-        if isPrepared.load(ordering: .acquiring), !hasKeyed || source.backend.saysWhenItWaits { return }
+        if isPrepared.load(ordering: .acquiring), !hasKeyed || source.saysWhenItWaits { return }
         try await source.perform(until: deadline, isQueued: isQueued) { [self] in
             if $0.isNow { throw PreferenceDeadline.WouldWait() }
             prepare(.all, until: $0)
