@@ -5,8 +5,8 @@ internal import Synchronization
 @usableFromInline
 package final class StoreCore: @unchecked Sendable {  // all but the constants is guarded by the publish lock
     let publishing: PublishLock
-    /// The layers, or none before the first use of a store that makes them then.
-    @exclusivity(unchecked) private var list: LayerList
+    /// The layers, or none before the first use of a store that makes them then: those in which a name that is declared now has entries.
+    @exclusivity(unchecked) private(set) var list: LayerList
     private let makeLayers: (@Sendable () -> [Layer])?
     private let hasLayers: Atomic<Bool>
     package let issues: IssueReporter
@@ -103,7 +103,7 @@ package final class StoreCore: @unchecked Sendable {  // all but the constants i
             if hasLayers.load(ordering: .relaxed) { return false }
             list = made
             hasLayers.store(true, ordering: .releasing)
-            nodes.forEach { $0.attach(to: made.layers, $0.formerNames) }
+            nodes.forEach { $0.attach(to: made, $0.formerNames) }
             return true
         }
         if isFirst { noteLayers() }
@@ -119,9 +119,6 @@ package final class StoreCore: @unchecked Sendable {  // all but the constants i
             for name in secrets { layer.source.noteSecret(layer.key(name)) }
         }
     }
-
-    /// The layers that a name that is declared now has entries in; call under the publish lock.
-    var layersInUse: [Layer] { list.layers }
 
     /// The layer that a set changes.
     package var writable: Layer? { base < layers.count ? layers[base] : nil }
