@@ -219,10 +219,11 @@ extension StoreCore {
             do {
                 try change(until: deadline, reading: names) { effects in
                     let start = preferences_now()
-                    let (made, transaction) = try run(body, asked)
+                    var transaction = begunTransaction(asked)
+                    result = try run(body, &transaction)
                     let duration = preferences_now() - start
                     if duration >= target.longBody { effects.report(Self.longBody(duration)) }
-                    (result, hidingReports) = (made, transaction.hidingReports)
+                    hidingReports = transaction.hidingReports
                     return transaction.changes
                 }
             } catch let error as UnknownNames {
@@ -242,31 +243,35 @@ extension StoreCore {
     ) throws -> (Result, PreferenceTransaction) {
         var asked: Set<String> = []
         while true {
-            do { return try run(body, asked) } catch let error as UnknownNames {
+            var transaction = begunTransaction(asked)
+            do { return (try run(body, &transaction), transaction) } catch let error as UnknownNames {
                 for name in error.names { try ask(for: .name(name)) }
                 asked.formUnion(error.names)
             }
         }
     }
 
+    private func begunTransaction(_ asked: Set<String>) -> PreferenceTransaction {
+        prepare()
+        // A program's backend might compare what is read.
+        let isRecording = target.map { $0.own == nil } ?? false
+        return PreferenceTransaction(on: self, isRecording: isRecording, asked: asked)
+    }
+
+    // Not with the transaction as a result: generic code looks up the type of a tuple at each call.
     private func run<Result>(
         _ body: (inout PreferenceTransaction) throws -> Result,
-        _ asked: Set<String>
-    ) throws -> (Result, PreferenceTransaction) {
-        prepare()
-        let source = target
-        // A program's backend might compare what is read.
-        let isRecording = source.map { $0.own == nil } ?? false
-        var transaction = PreferenceTransaction(on: self, isRecording: isRecording, asked: asked)
+        _ transaction: inout PreferenceTransaction
+    ) throws -> Result {
         let result: Result
         do { result = try body(&transaction) } catch {
             // It might have failed because it has read a name as absent.
             throw transaction.unknown.isEmpty ? error : UnknownNames(names: transaction.unknown)
         }
-        source?.noteRead(transaction.readNames)
+        target?.noteRead(transaction.readNames)
         if !transaction.unknown.isEmpty { throw UnknownNames(names: transaction.unknown) }
         if let failure = transaction.failure { throw failure }
-        return (result, transaction)
+        return result
     }
 
     /// The body has read names that keyed sources must be asked for first, without the turn.
