@@ -88,7 +88,7 @@ extension Source {
 
     func catchUp(until deadline: PreferenceDeadline, isWhole: Bool = false, _ effects: inout Effects) throws {
         // Only a thread of the pool, or a read, asks a place that can't be tried to be quick.
-        let deadline = deadline.isNow && !isTriable ? unattended : deadline
+        let deadline = deadline.isNow && !saysWhenItWaits ? unattended : deadline
         do {
             let deadline = begun(deadline)
             publish(try isWhole ? backend.refresh(until: deadline) : backend.catchUp(until: deadline), &effects)

@@ -15,6 +15,7 @@ struct KeepingTests {
         let stored = Lock<[String: PropertyListValue]>([:])
         let place = "a place of a test"
         let mayWait = false
+        let saysWhenItWaits = true
 
         func load(host: PreferenceBackendHost, until deadline: PreferenceDeadline) -> [StoredChange] { [] }
         func catchUp(until deadline: PreferenceDeadline) -> ExternalChanges { .none }

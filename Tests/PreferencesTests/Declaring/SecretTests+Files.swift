@@ -74,7 +74,7 @@ struct PlainTextSecretTests {
 
     @Test
     func isNotReportedForOtherStores() throws {
-        let file = PreferenceStore(.system(Source(FileBackend(path: folder.path("system.jsonl"), isReadOnly: true))))
+        let file = PreferenceStore(.system(FilePlaces(files: [folder.path("system.jsonl")])))
         let keyring = PreferenceStore(backend: MemoryBackend(), isSecret: true)
         for store in [.inMemory(), keyring, .layered([.environment([:], prefix: "P"), file, keyring])] {
             let issues = store.recordIssues()
@@ -82,5 +82,17 @@ struct PlainTextSecretTests {
             token.value = "a"
             #expect(token.value == "a" && issues.elements.isEmpty)
         }
+    }
+
+    @Test(arguments: [false, true])
+    func isReportedBelowALayerOfSecretsIfItIsStored(isStored: Bool) throws {
+        let path = folder.path("preferences.jsonl")
+        if isStored { try Data("{\"token\":\"a\"}\n".utf8).write(to: URL(filePath: path)) }
+        let credentials = PreferenceStore(backend: MemoryBackend(), isReadOnly: true, isSecret: true)
+        let store = PreferenceStore.layered([credentials, try .file(at: path)])
+        let issues = store.recordIssues()
+        let token = Preference<String?>("token", default: nil, .secret, in: store)
+        same(token.value, isStored ? "a" : nil)
+        same(issues.elements.map(\.code), isStored ? [.misuse] : [])
     }
 }
