@@ -1,3 +1,5 @@
+internal import Synchronization
+
 #if canImport(FoundationEssentials)
 public import FoundationEssentials
 #else
@@ -132,7 +134,7 @@ extension PreferenceStore {
     ///     let project = try PreferenceStore.file(at: "/srv/player/project.jsonl")
     ///
     /// The first write creates the file and its folders if they don't exist. The same file gives the same store, however often it
-    /// is requested. The article *On-disk format* describes the file's format.
+    /// is requested, with the strongest durability that was requested. The article *On-disk format* describes the file's format.
     ///
     /// Links are followed at each use: if one is changed, the store shows and writes the file that its path leads to then. A store that was
     /// requested by several paths follows the first of them; so request a store again by the file's own path after the change of a link by
@@ -141,15 +143,21 @@ extension PreferenceStore {
     /// - Parameters:
     ///   - path: The file's path, which is one in the current folder unless it begins with a slash; by convention its name ends in
     ///     `.jsonl`.
+    ///   - durability: The time from which a write survives a loss of power. It always survives the death of the process.
     ///   - trustsOwner: Whether the file is used regardless of the owners of it and its folder; see `trustsOwners`.
     /// - Throws: An error if the file can't be opened or read, or has a newer format.
-    public static func file(at path: String, trustsOwner: Bool = false) throws(PreferenceError) -> PreferenceStore {
+    public static func file(
+        at path: String,
+        durability: PreferenceDurability = .background,
+        trustsOwner: Bool = false
+    ) throws(PreferenceError) -> PreferenceStore {
         guard !path.isEmpty, !path.utf8.contains(0) else {
             throw PreferenceError(.invalidName, "\"\(path)\" isn't the path of a file")
         }
         let store = FileStores.store(at: CurrentProcess.absolute(path))
         let source = store.core.layers[0].source
         if trustsOwner { (source.backend as? FileBackend)?.trustOwner() }
+        if durability == .immediate { source.syncsEachChange.store(true, ordering: .relaxed) }
         do { try source.open(until: source.timeout) } catch { throw PreferenceError(.unavailable, from: error) }
         return store
     }
@@ -158,10 +166,15 @@ extension PreferenceStore {
     ///
     /// - Parameters:
     ///   - url: The file's URL.
+    ///   - durability: The time from which a write survives a loss of power.
     ///   - trustsOwner: Whether the file is used regardless of the owners of it and its folder; see `trustsOwners`.
     /// - Throws: An error if the file can't be opened or read, or has a newer format; `invalidName` if it isn't a file URL.
-    public static func file(at url: URL, trustsOwner: Bool = false) throws(PreferenceError) -> PreferenceStore {
-        try file(at: try url.pathOfFile(), trustsOwner: trustsOwner)
+    public static func file(
+        at url: URL,
+        durability: PreferenceDurability = .background,
+        trustsOwner: Bool = false
+    ) throws(PreferenceError) -> PreferenceStore {
+        try file(at: try url.pathOfFile(), durability: durability, trustsOwner: trustsOwner)
     }
 
     /// The file that receives the store's writes; `nil` if it isn't stored in a file.
