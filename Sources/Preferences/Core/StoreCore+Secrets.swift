@@ -1,10 +1,33 @@
+internal import Synchronization
+
 // Names whose values are secrets, or managed by their place.
 
 extension StoreCore {
-    /// Records that a name was declared secret.
+    /// Records that a name was declared secret; the next use reports it if it is stored as plain text.
     package func noteSecret(_ name: String) {
-        publishing.withLock { _ = secretNames.insert(name) }
-        if isUsed { for layer in layers { layer.source.noteSecret(layer.key(name)) } }
+        let isNew = publishing.withLock {
+            guard secretNames.insert(name).inserted else { return false }
+            newSecrets.append(name)
+            isPrepared.store(false, ordering: .releasing)
+            return true
+        }
+        if isNew, isUsed { for layer in layers { layer.source.noteSecret(layer.key(name)) } }
+    }
+
+    /// Returns the mistakes of secrets that are stored as plain text, or will be if they are set.
+    func plainTextMisuses(of names: [String]) -> [PreferenceError] {
+        guard !names.isEmpty, let place = writable?.source.own?.plainTextPlace else { return [] }
+        // One below a layer of secrets comes from there, and needs no other place unless the program has stored it.
+        let isBelowSecrets = layers[..<base].contains(where: \.isSecret)
+        let stored = isBelowSecrets ? names.filter { ownValue(ofPreference: $0) != nil } : names
+        return stored.map { name in
+            PreferenceError(
+                .misuse,
+                name: name,
+                "the preference is a secret, but \(place) stores it as plain text; nothing was changed. Declare it with in: .keyring, from "
+                    + "the product PreferencesKeyring"
+            )
+        }
     }
 
     /// Returns whether the value of a name is a secret: declared so here or in another store over a source, or as all of a layer's.

@@ -33,6 +33,8 @@ package final class StoreCore: @unchecked Sendable {  // all but the constants i
     /// The descriptions of the issues that are reported once and were reported.
     @exclusivity(unchecked) private var reported: Set<String> = []
     @exclusivity(unchecked) var secretNames: Set<String> = []
+    /// Those that weren't checked yet.
+    @exclusivity(unchecked) var newSecrets: [String] = []
     @exclusivity(unchecked) var storeSubscriptions = Subscriptions()
     /// The views of the layers for observers of the whole store, while there are any.
     @exclusivity(unchecked) var views: [Views.View] = []
@@ -232,11 +234,11 @@ package final class StoreCore: @unchecked Sendable {  // all but the constants i
         }
         if goesStale { for layer in layers { layer.source.lookIfStale() } }
         let isPrepared = !goesStale && layers.allSatisfy(\.source.isOpen)
-        let misuses = publishing.withLock {
+        let (misuses, secrets) = publishing.withLock {
             self.isPrepared.store(isPrepared, ordering: .releasing)
-            return exchange(&self.misuses, with: [])
+            return (exchange(&self.misuses, with: []), exchange(&newSecrets, with: []))
         }
-        for misuse in misuses { reportOnce(misuse) }
+        for misuse in misuses + plainTextMisuses(of: secrets) { reportOnce(misuse) }
     }
 
     /// Returns the stored values of a name alone, the strongest first; call under the publish lock.
