@@ -1,4 +1,5 @@
 import FileTestSupport
+import PreferencesTesting
 import Synchronization
 import TestSupport
 import Testing
@@ -259,12 +260,6 @@ struct FileBackendTests {
     }
 
     @Test
-    func valueSetBeforeTheStoreWasReleasedIsSynced() async throws {
-        volume(fileStore(path, system)).value = 1
-        await eventually { system.calls.contains("fdatasync") }
-    }
-
-    @Test
     func failedSyncIsReportedAndTheFileReplaced() async throws {
         let store = fileStore(path, system)
         let issues = store.recordIssues()
@@ -297,6 +292,16 @@ struct FileBackendTests {
         same(try folder.read("a.jsonl"), "{\"volume\":1}\n{\"volume\":2}\n{\"volume\":3}\n")
         volume(store).value = 4
         same(issues.elements.map(\.code).contains(.notDurable) || (try? flush(store)) != nil, true)
+    }
+
+    @Test
+    func fileHasTheStrongestDurabilityThatWasRequested() throws {
+        let stores = try [PreferenceDurability.background, .immediate, .background].map { durability -> (PreferenceStore, Bool) in
+            let store = try PreferenceStore.file(at: path, durability: durability)
+            let isImmediate = store.core.layers[0].source.syncsEachChange.load(ordering: .relaxed)
+            return (store, isImmediate)
+        }
+        same(stores.map { $0.1 }, [false, true, true])
     }
 
     // MARK: Tidying
@@ -345,6 +350,16 @@ struct FileBackendTests {
         for value in 0..<9_000 { store["b"] = .integer(Int64(value)) }
         await eventually { (try? system.status(at: path).inode) != inode }
         same(store.contents, ["b": 8_999])
+    }
+
+    @Test
+    func fileKeepsTheContract() async throws {
+        try await PreferenceBackendContract.verify {
+            let (folder, system) = (try TemporaryFolder(), FaultyFileSystem())
+            return PreferenceBackendPlace(failNextWrite: { system.begin(.init(code: ENOSPC, calls: ["write"])) }) {
+                FileBackend(folder.path("a.jsonl"), system, Process.current)
+            }
+        }
     }
 
     @Test

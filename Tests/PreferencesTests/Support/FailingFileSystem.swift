@@ -1,4 +1,3 @@
-
 @testable import Preferences
 
 #if canImport(Glibc)

@@ -57,4 +57,23 @@ struct ConciseWrapperTests {
         same(mock.age, 7)
         same(user.name, "Pitt")
     }
+
+    private struct Screen {
+        @Preference var title: String
+        @Preference var visits: [String: Int]
+
+        init(store: PreferenceStore) {
+            _title = Preference("title", default: "Untitled", in: store)
+            _visits = Preference("visits", default: [:], in: store)
+        }
+    }
+
+    @Test
+    func wrapperGetsItsStoreInAnInitializer() {
+        let store = PreferenceStore.inMemory()
+        let screen = Screen(store: store)
+        screen.title = "Notes"
+        screen.visits["monday", default: 0] += 1
+        #expect(Screen(store: store).title == "Notes" && Screen(store: store).visits == ["monday": 1])
+    }
 }

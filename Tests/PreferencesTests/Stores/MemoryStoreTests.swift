@@ -1,4 +1,5 @@
 import Foundation
+import PreferencesTesting
 import TestSupport
 import Testing
 
@@ -19,16 +20,20 @@ struct MemoryStoreTests {
         ("a", .string(String(repeating: "x", count: 11 << 20))),
     ]
 
+    @Test
+    func memoryKeepsTheContract() async throws { try await PreferenceBackendContract.verify { MemoryBackend() } }
+
     @Test(arguments: values.indices)
     func memoryAcceptsWhatAFileAccepts(_ index: Int) throws {
         let (name, value) = Self.values[index]
         func outcome(_ store: PreferenceStore) -> PreferenceError.Code? {
-            do throws(PreferenceError) {
-                _ = try store.core.commit(.several([name: value, "other": 1]))
+            do {
+                try store.transaction {
+                    $0[name] = value
+                    $0["other"] = 1
+                }
                 return nil
-            } catch {
-                return error.code
-            }
+            } catch { return PreferenceError(.unavailable, from: error).code }
         }
         let memory = PreferenceStore.inMemory()
         try withTemporaryFolder { folder in
