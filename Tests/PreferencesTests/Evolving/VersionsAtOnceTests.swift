@@ -26,10 +26,10 @@ struct VersionsAtOnceTests {
             await onThreads(2) { thread in
                 if thread == 0 {
                     let old = Preference("value", default: Old(), in: stores[0])
-                    for number in 1...50 { old[\.y].value = number }
+                    for number in 1...50 { insist { try old[\.y].write(number) } }
                 } else {
                     let new = Preference("value", default: New(), in: stores[1])
-                    for number in 1...50 { new.value.z = number }
+                    for number in 1...50 { insist { try new.update { $0.z = number } } }
                 }
             }
             for store in stores { try await store.flush() }

@@ -1,5 +1,4 @@
 import Foundation
-import PreferencesTesting
 import TestSupport
 import Testing
 
@@ -19,9 +18,6 @@ struct MemoryStoreTests {
         // Less than a line may have, but more if each byte had to be escaped.
         ("a", .string(String(repeating: "x", count: 11 << 20))),
     ]
-
-    @Test
-    func memoryKeepsTheContract() async throws { try await PreferenceBackendContract.verify { MemoryBackend() } }
 
     @Test(arguments: values.indices)
     func memoryAcceptsWhatAFileAccepts(_ index: Int) throws {
