@@ -296,12 +296,14 @@ struct FileBackendTests {
 
     @Test
     func fileHasTheStrongestDurabilityThatWasRequested() throws {
-        let stores = try [PreferenceDurability.background, .immediate, .background].map { durability -> (PreferenceStore, Bool) in
-            let store = try PreferenceStore.file(at: path, durability: durability)
-            let isImmediate = store.core.layers[0].source.syncsEachChange.load(ordering: .relaxed)
-            return (store, isImmediate)
+        let store = try PreferenceStore.file(at: path)
+        let source = store.core.layers[0].source
+        for (durability, isImmediate) in [(.background, false), (.immediate, true), (.background, true)]
+            as [(PreferenceDurability, Bool)]
+        {
+            #expect(try PreferenceStore.file(at: path, durability: durability) === store)
+            same(source.syncsEachChange.load(ordering: .relaxed), isImmediate)
         }
-        same(stores.map { $0.1 }, [false, true, true])
     }
 
     // MARK: Tidying

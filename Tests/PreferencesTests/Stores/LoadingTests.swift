@@ -60,7 +60,7 @@ struct LoadingTests {
         let store = PreferenceStore(backend: place)
         let issues = store.recordIssues()
         same(store["a"], nil)
-        #expect(!store.core.layers[0].source.isLookQueued.load(ordering: .acquiring))
+        same(store.core.layers[0].source.isLookQueued.load(ordering: .acquiring), false)
         same(place.loads.value, 1)
         same(Set(issues.elements.map(\.code)), [.damaged, .unavailable])
     }
