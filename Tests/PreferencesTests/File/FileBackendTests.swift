@@ -294,6 +294,20 @@ struct FileBackendTests {
         same(issues.elements.map(\.code).contains(.notDurable) || (try? flush(store)) != nil, true)
     }
 
+    /// Nothing keeps it to be stored again.
+    @Test
+    func immediateSetWhoseSyncFailsIsStoredOnce() throws {
+        let source = Source(FileBackend(path, system, Process.current))
+        source.syncsEachChange.store(true, ordering: .relaxed)
+        let store = PreferenceStore(Layer(source: source))
+        let issues = store.recordIssues()
+        system.begin(.init(code: EIO, isLasting: true, calls: ["fdatasync", "fsync"]))
+        volume(store).value = 2
+        same(Set(issues.elements.map(\.code)), [.notDurable])
+        same(source.hasKept.load(ordering: .relaxed), false)
+        #expect(try folder.read("a.jsonl") == "{\"volume\":2}\n" && volume(store).value == 2)
+    }
+
     @Test
     func fileHasTheStrongestDurabilityThatWasRequested() throws {
         let store = try PreferenceStore.file(at: path)
