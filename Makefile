@@ -268,7 +268,7 @@ fuzz:
 # The sanitizer's runtime doesn't survive a fork of a program with threads, so one test is left out.
 thread-sanitizer:
 	TSAN_OPTIONS="suppressions='$(CURDIR)/Scripts/thread-sanitizer-suppressions'" \
-		$(SWIFT) test --sanitize=thread --scratch-path .build/tsan --no-parallel --skip ForkTests --skip ForkedProcessTests
+		$(SWIFT) test --sanitize=thread --scratch-path .build/tsan --no-parallel --skip ForkTests
 	TSAN_OPTIONS="suppressions='$(CURDIR)/Scripts/thread-sanitizer-suppressions'" XDG_CONFIG_HOME=$$(mktemp -d) \
 		$(SWIFT) test --package-path Evidence/Verify --sanitize=thread --scratch-path Evidence/Verify/.build/tsan --no-parallel
 
