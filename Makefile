@@ -142,11 +142,11 @@ optimized-code:
 reading-path:
 	Scripts/count-reading-path.sh
 
-# The experiments with the file store, with a tenth of their rounds; also checks that the mutants still apply to the sources.
+# The experiments with the file store, with a tenth of their rounds, in the tests' build, as they use internals; also checks that the mutants still apply to the sources.
 torture-short:
 	Evidence/Torture/mutants --fit
-	$(SWIFT) build -c release --product torture
-	.build/release/torture short
+	$(SWIFT) build --product torture
+	.build/debug/torture short
 
 # The laws over 1,000 random sequences of calls; `laws` checks 20,000.
 laws-short:
@@ -253,10 +253,10 @@ laws:
 first-snippets:
 	Scripts/check-first-snippets
 
-# The experiments with the file store; `swift run -c release torture` prints how to run a single one for longer.
+# The experiments with the file store; `swift run torture` prints how to run a single one for longer.
 torture:
-	$(SWIFT) build -c release --product torture
-	.build/release/torture all
+	$(SWIFT) build --product torture
+	.build/debug/torture all
 
 # The experiments detect the removal of each safeguard.
 mutants:

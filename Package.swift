@@ -195,11 +195,25 @@ let package = Package(
             path: "Tests/IsolationProbe",
             swiftSettings: settings
         ),
+        // The operations whose instructions `make instructions` counts; in this package, so that all checks share one release build.
+        .executableTarget(
+            name: "operations",
+            dependencies: ["Preferences"],
+            path: "Evidence/Benchmarks/Operations",
+            swiftSettings: settings
+        ),
         // The laws over random sequences of calls; in this package because they also use its internal modules.
         .executableTarget(
             name: "laws",
             dependencies: ["Preferences", "PreferencesTesting", "FileTestSupport"],
             path: "Evidence/Laws",
+            swiftSettings: settings
+        ),
+        // Experiments with faults of the file store; in this package because they also use its internal modules.
+        .executableTarget(
+            name: "torture",
+            dependencies: ["Preferences", "PreferencesKeyring", "KeyringTestSupport"],
+            path: "Evidence/Torture/Sources",
             swiftSettings: settings
         ),
     ] + appleTests,

@@ -1,6 +1,6 @@
-/// Reads the input as a line, as a file's first line, as a file and as a single value: nothing must crash, and what was
-/// read must be the same after it was written and read again. The table that a file is read into must agree with the
-/// reader. The output of `prefs` for it must not control a terminal.
+/// Reads the input as a line, as a file's first line, as several lines and as a single value: nothing must crash, and what was read must be
+/// the same after it was written and read again. The scanner of compactions must agree with the reader. The output of `prefs` for it must
+/// not control a terminal.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzzJSONLine(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
     let bytes = UnsafeRawBufferPointer(start: start, count: count)
@@ -11,12 +11,7 @@ public func fuzzJSONLine(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
         checkBeginning(of: bytes, isFirst: isFirst, entries: entries)
     }
     checkValue(bytes)
-    let lines = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
-        .map(UnsafeRawBufferPointer.init)
-    checkTable(lines)
-    checkLinesTogether(lines)
-    // As an object over several lines.
-    checkTable([bytes])
+    for line in bytes.split(separator: UInt8(ascii: "\n")) { checkScanner(UnsafeRawBufferPointer(rebasing: line)) }
     return 0
 }
 
@@ -79,67 +74,25 @@ private func checkBeginning(of bytes: UnsafeRawBufferPointer, isFirst: Bool, ent
     }
 }
 
-/// Reads a file's lines into a table together, as the store does, and one by one: the same values must result.
-private func checkLinesTogether(_ fileLines: [UnsafeRawBufferPointer]) {
-    var (bytes, number, start) = ([] as [UInt8], 0, 0)
-    var together = ValueTable()
-    var oneByOne = ValueTable()
-    for line in fileLines {
-        do { try oneByOne.read(line, isFirst: number == 0) } catch {}  // a damaged line sets nothing
-        number += 1
-        bytes += line
-        bytes.append(UInt8(ascii: "\n"))
+/// Checks that the reader finds what the scanner finds in a line that it knows.
+private func checkScanner(_ line: UnsafeRawBufferPointer) {
+    var scanner = JSONScanner(line)
+    var found: [(name: Range<Int>, value: Range<Int>)] = []
+    var step = scanner.next()
+    while case .entry(let name, let value) = step {
+        found.append((name, value))
+        step = scanner.next()
     }
-    number = 0
-    bytes.withUnsafeBytes { bytes in
-        while start < bytes.count {
-            if number > 0 {
-                let read = together.readPlainLines(UnsafeRawBufferPointer(rebasing: bytes[start...]))
-                (start, number) = (start + read.byteCount, number + read.lineCount)
-            }
-            guard let end = bytes[start...].firstIndex(of: UInt8(ascii: "\n")) else { return }
-            let line = UnsafeRawBufferPointer(rebasing: bytes[start..<end])
-            do { try together.read(line, isFirst: number == 0) } catch {}
-            (start, number) = (end + 1, number + 1)
+    guard step == .end else { return }
+    do throws(JSONLineError) {
+        var scanned: [Entry] = []
+        for (name, value) in found {
+            let text = UnsafeRawBufferPointer(rebasing: line[value])
+            let value = text.isEmpty ? nil : try JSONLine.readValue(text)
+            scanned.append(Entry(name: String(decoding: line[name], as: UTF8.self), value: value))
         }
-    }
-    check(
-        together.dictionary == oneByOne.dictionary && together.count == oneByOne.count,
-        "lines together say something else"
-    )
-}
-
-/// Reads a file's lines into a table and into a dictionary: the same lines must be damaged, for the
-/// same reasons, and the same values must result, also of names that were set or removed in between.
-private func checkTable(_ fileLines: [UnsafeRawBufferPointer]) {
-    var table = ValueTable()
-    var values: [String: PropertyListValue] = [:]
-    for (number, line) in fileLines.enumerated() {
-        var error: JSONLineError?
-        do { try table.read(line, isFirst: number == 0) } catch let failure { error = failure }
-        switch read(line, isFirst: number == 0) {
-        case .success(let entries):
-            check(error == nil, "the table refuses what the reader takes")
-            for entry in entries { values[entry.name] = entry.value }
-            if number % 3 == 1, let entry = entries.first {
-                let value = number % 2 == 0 ? nil : PropertyListValue.integer(Int64(number))
-                table.set(value, for: entry.name)
-                values[entry.name] = value
-            }
-        case .failure(let failure): check(error == failure, "the table takes what the reader refuses")
-        }
-    }
-    check(table.dictionary == values && table.count == values.count, "the table says something else")
-    check(Set(table.names) == Set(values.keys), "the table has other names")
-    for name in values.keys { check(table[name] == values[name], "the table doesn't find a name") }
-    check(table.differences(to: ValueTable(values)).isEmpty, "the table differs from its own values")
-    var lines: [UInt8] = []
-    var again = ValueTable()
-    do {
-        try table.appendLines(to: &lines)
-        for line in lines.split(separator: UInt8(ascii: "\n")) { try line.withUnsafeBytes { try again.read($0) } }
-    } catch { fatalError("what the table wrote can't be read: \(error)") }
-    check(again.dictionary == values, "the table wrote something else")
+        guard case .success(let entries) = read(line), entries == scanned else { fatalError("the scanner finds something else") }
+    } catch { fatalError("the scanner takes what the reader refuses: \(error)") }
 }
 
 private func checkValue(_ bytes: UnsafeRawBufferPointer) {

@@ -39,7 +39,6 @@ enum ClosedStores {
         let observations = zip(subjects, seen).map { $0.observe(.didSet, $1) }
         // The text that is kept by name; nil if a reset is kept.
         var kept: [String: String?] = [:]
-        var wasReset: Set<String> = []
         func shown(_ subject: Subject) -> String {
             let below = subject.shown(in: [[:], stack.weaker], ClosedStack.parts)
             guard let text = kept[subject.name] else { return below }
@@ -53,7 +52,6 @@ enum ClosedStores {
             case 3:
                 subject.reset()
                 kept.updateValue(nil, forKey: subject.name)
-                wasReset.insert(subject.name)
             case 4:
                 try requireError("step \(step), a write of \(subject.name) to \(stack)") {
                     _ = try subject.write(&generator)
@@ -84,12 +82,7 @@ enum ClosedStores {
                 continue
             }
             for name in text == nil ? names : subject.formerNames { try require(contents[name], equals: nil, context) }
-            // A value with members is merged into the stored one, unless that was removed before.
-            let isMerged = Base.mergesKept && subject.name == "c" && !wasReset.contains("c")
-            if let text, !isMerged { try require(new, equals: text, context) }
-            if isMerged, text != nil, let extra = stack.stored["c"]?[member: "extra"] {
-                try require(contents["c"]?[member: "extra"], equals: extra, context)
-            }
+            if let text { try require(new, equals: text, context) }
         }
         withExtendedLifetime(observations) {}
     }

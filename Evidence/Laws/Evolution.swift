@@ -18,8 +18,8 @@ enum Evolution {
         let store: PreferenceStore =
             switch seed % 3 {
             case 0: .inMemory()
-            case 1: try Base.makeFileStore(at: file)
-            default: .layered([try Base.makeFileStore(at: file), .inMemory()])
+            case 1: try PreferenceStore.file(at: file)
+            default: .layered([try PreferenceStore.file(at: file), .inMemory()])
             }
         // Each program reports the cases that it doesn't know.
         store.issueHandler = { _ in }

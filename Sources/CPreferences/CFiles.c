@@ -150,7 +150,10 @@ int preferences_has_other_names(const char *path) {
 }
 
 // Not statfs(2): Apple requires a reason for its use, and this isn't one that it accepts.
-int preferences_is_remote(const char *path) { return 0; }
+int preferences_is_remote(const char *path) {
+    (void)path;
+    return 0;
+}
 
 bool preferences_is_privileged(void) { return geteuid() == 0 || issetugid() != 0; }
 

@@ -15,6 +15,8 @@
 #if defined(__linux__)
 #include <linux/futex.h>
 #include <sys/syscall.h>
+#elif defined(__APPLE__)
+#include <os/os_sync_wait_on_address.h>
 #endif
 
 // MARK: Threads
@@ -84,6 +86,8 @@ static void *run_thread(void *context) {
     free(context);
 #if defined(__linux__)
     pthread_setname_np(pthread_self(), "preferences");
+#elif defined(__APPLE__)
+    pthread_setname_np("preferences");
 #endif
     start.body(start.context);
     return NULL;
@@ -147,6 +151,30 @@ static void wake(const void *word, int count) {
 
 void preferences_wake(const void *word) { wake(word, 1); }
 void preferences_wake_all(const void *word) { wake(word, INT_MAX); }
+#elif defined(__APPLE__)
+void preferences_wait(const void *word, uint32_t value, int64_t nanoseconds) {
+    int saved = errno;
+    if (nanoseconds < 0) {
+        os_sync_wait_on_address((void *)word, value, sizeof value, OS_SYNC_WAIT_ON_ADDRESS_NONE);
+    } else {
+        os_sync_wait_on_address_with_timeout(
+            (void *)word, value, sizeof value, OS_SYNC_WAIT_ON_ADDRESS_NONE, OS_CLOCK_MACH_ABSOLUTE_TIME, (uint64_t)nanoseconds
+        );
+    }
+    errno = saved;
+}
+
+void preferences_wake(const void *word) {
+    int saved = errno;
+    os_sync_wake_by_address_any((void *)word, sizeof(uint32_t), OS_SYNC_WAKE_BY_ADDRESS_NONE);
+    errno = saved;
+}
+
+void preferences_wake_all(const void *word) {
+    int saved = errno;
+    os_sync_wake_by_address_all((void *)word, sizeof(uint32_t), OS_SYNC_WAKE_BY_ADDRESS_NONE);
+    errno = saved;
+}
 #endif
 
 int64_t preferences_now(void) {

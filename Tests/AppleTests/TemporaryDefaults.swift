@@ -42,7 +42,7 @@ final class TemporaryDefaults: Sendable {
 
     /// Runs `/usr/bin/defaults COMMAND SUITE ARGUMENTS` and waits for its end.
     func run(_ command: String, _ arguments: String...) async throws {
-        let process = Process()
+        let process = Foundation.Process()
         process.executableURL = URL(filePath: "/usr/bin/defaults")
         process.arguments = [command, suite] + arguments
         process.standardError = FileHandle.nullDevice

@@ -1,9 +1,15 @@
-import Glibc
 import Preferences
+
+#if canImport(Glibc)
+import Glibc
+#else
+import Darwin
+#endif
 
 // Forks while its stores are in use; the child uses them, and then requests them again. Its argument is the path of a file.
 
-typealias Fork = @convention(c) () -> pid_t
+// Swift marks it as unavailable.
+@_silgen_name("fork") func forkProcess() -> pid_t
 
 PreferenceStore.applicationIdentifier = "fork-probe"
 let path = CommandLine.arguments[1]
@@ -11,9 +17,7 @@ let store = try PreferenceStore.file(at: path)
 let (volume, count) = (Preference("volume", default: 0, in: store), Preference("count", default: 0))
 try volume.write(1)
 try count.write(1)
-// Marked as unavailable in Swift.
-guard let fork = dlsym(nil, "fork") else { exit(1) }
-let child = unsafeBitCast(fork, to: Fork.self)()
+let child = forkProcess()
 if child == 0 {
     do { try volume.write(2) } catch { print("parent's store:", volume.value, error.code) }
     let own = try PreferenceStore.file(at: path)

@@ -156,6 +156,21 @@ final class OtherWriter {
     }
 }
 
+/// Has every later request for a descriptor fail, such as a watcher's.
+func leaveNoDescriptors() {
+    var limit = rlimit()
+    #if canImport(Glibc)
+    let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
+    #else
+    let resource = RLIMIT_NOFILE
+    #endif
+    let next = dup(0)
+    close(next)
+    precondition(getrlimit(resource, &limit) == 0, "the limit can't be read")
+    limit.rlim_cur = rlim_t(next)
+    precondition(setrlimit(resource, &limit) == 0, "the limit can't be set")
+}
+
 /// A pipe over which one thread waits for another at the cost of two system calls.
 struct Signal: Sendable {
     private let reading: Int32
@@ -329,10 +344,12 @@ func run(_ name: String, _ count: Int, _ path: String) throws {
         precondition(preferences.allSatisfy { $0.value == count })
     case "set-after-external":
         let url = try file("external.jsonl", names: 100, in: folder)
-        // Without a watcher, whose thread would sometimes read the other program's line first.
-        let store = PreferenceStore(backend: FileBackend(path: url.path, watcher: nil), name: "external")
+        let store = try PreferenceStore.file(at: url)
         let (preference, other) = (Preference(numbered(7), default: 0, in: store), OtherWriter(url.path))
         let external = Preference(numbered(8), default: 0, in: store)
+        preference.value = 0
+        // The watcher's thread would sometimes read the other program's line first.
+        leaveNoDescriptors()
         for number in 1...count {
             other.set(external.name, -number)
             countOneSet(preference, -number)

@@ -1,14 +1,13 @@
-#if canImport(Glibc)
-import FoundationEssentials
+#if canImport(Glibc) && DEBUG
 import Glibc
 import Preferences
 
-/// A process forks while its own threads, those of the library and another process are busy: no child hangs or dies, each reads the values
-/// of its parent's stores and can't change them, and can change a file that it requests itself.
-enum Fork {
-    /// What an observer of the other process's changes does, on a thread of the library.
-    private enum Phase { case locks, forks, waits }
+// Swift marks it as unavailable.
+@_silgen_name("fork") private func forkProcess() -> pid_t
 
+/// A process forks while its own threads, those of the library and another process are busy: no child hangs or dies, each reads the values
+/// of its parent's store and can't change them, and can change a file that it requests itself.
+enum Fork {
     private enum Exit: Int32 { case done, stale, failed }
 
     static func run(_ count: Int, _ report: inout Report) async throws {
@@ -28,85 +27,56 @@ enum Fork {
 
     /// Sets a counter each 0.3 ms, until the process that has started this one ends.
     private static func write(_ path: String) throws {
-        let ticks = Preference("ticks", default: 0, in: try PreferenceStore.file(at: URL(filePath: path)))
+        let ticks = Preference("ticks", default: 0, in: try PreferenceStore.file(at: path))
         while getppid() != 1 {
             try ticks.write(ticks.value + 1)
             pause(microseconds: 300)
         }
     }
 
-    /// Forks at random moments, then in an observer, then beside an observer that doesn't return; returns how often children ended how.
+    /// Forks at random moments; returns how often children ended how.
     private static func forkAll(_ path: String, _ count: Int) throws -> [String: Int] {
-        let store = try PreferenceStore.file(at: URL(filePath: path))
+        let store = try PreferenceStore.file(at: path)
         store.issueHandler = { writeLine("fork: \($0)", to: 2) }
         let ticks = Preference("ticks", default: 0, in: store)
         let number = Preference("number", default: 0, in: store)
-        let ends = Lock<[String: Int]>([:])
-        let add = { @Sendable (end: String) in ends.withLock { $0[end, default: 0] += 1 } }
-        let total = { ends.withLock { $0.values.reduce(0, +) } }
-
-        let phase = Lock(Phase.locks)
-        let lock = Lock(0)
-        let (isWaiting, isEnded) = (Condition(false), Condition(false))
-        let parent = getpid()
-        let observation = ticks.observe { change in
-            // A child's own calls notify it, too.
-            guard getpid() == parent else { return }
-            switch phase.withLock({ $0 }) {
-            case .locks: lock.withLock { _ in pause(microseconds: 1000) }
-            case .forks: add(end { try use(ticks, path) { $0 >= change.new } })
-            case .waits:
-                isWaiting.signal { $0 = true }
-                isEnded.wait { $0 ? .done(()) : .until(nil) }
-            }
-        }
+        let observation = ticks.observe { _ in _ = number.value }
         defer { observation.cancel() }
+        // Swift's runtime has locks for what is used for the first time, so all that the children do is done before.
+        try increment(path)
+        try store.transaction { _ in _ = try use(number, least: 0) }
         let writer = try Child.worker("fork", path, "writer", "0")
-        let pair = Pair()
-        let place = ForkGate.add(pair)
-        defer { ForkGate.remove(place) }
         let isRunning = Lock(true)
-        let isStarted = WorkerQueue.startThread("own") {
+        let isStarted = Pool.startThread {
             while isRunning.withLock({ $0 }) {
-                pair.change()
                 number.value += 1
+                pause(microseconds: 300)
             }
         }
         guard isStarted else { throw Obstacle("no thread") }
-        // Swift's runtime has locks for what is used for the first time.
-        try increment(path)
+        defer { isRunning.withLock { $0 = false } }
         while min(number.value, ticks.value) < 100 { pause(microseconds: 1000) }
 
+        var ends: [String: Int] = [:]
         for _ in 0..<count {
+            pause(microseconds: .random(in: 0..<2000))
             let least = number.value
-            pair.waitForChange()
-            add(
-                end {
-                    guard lock.take(), pair.isWhole else { return .stale }
-                    return try use(number, path) { $0 >= least }
-                }
-            )
+            let end = end {
+                let exit = try use(number, least: least)
+                if exit == .done { try increment(path) }
+                return exit
+            }
+            ends[end, default: 0] += 1
         }
-        isRunning.withLock { $0 = false }
-        phase.withLock { $0 = .forks }
-        while total() < count + count / 10 { pause(microseconds: 1000) }
-        phase.withLock { $0 = .waits }
-        isWaiting.wait { $0 ? .done(()) : .until(nil) }
-        let last = number.value
-        add(end { try use(number, path) { $0 >= last } })
-        isEnded.signal { $0 = true }
         writer.kill()
         try store.load()
-        let increments = 1 + ends.withLock { $0["\(Exit.done)"] ?? 0 }
-        if Preference("own", default: 0, in: store).value != increments { add("lost") }
-        return ends.withLock { $0 }
+        if Preference("own", default: 0, in: store).value != 1 + ends["done", default: 0] { ends["lost"] = 1 }
+        return ends
     }
 
     /// Returns how a child that runs `body` ends; it is killed after 20 seconds.
     private static func end(_ body: () throws -> Exit) -> String {
-        // Swift doesn't export it by name.
-        guard let symbol = dlsym(nil, "fork") else { return "absent" }
-        let child = unsafeBitCast(symbol, to: (@convention(c) () -> pid_t).self)()
+        let child = forkProcess()
         if child == 0 { endChild(body) }
         var status: Int32 = 0
         while waitpid(child, &status, 0) < 0, errno == EINTR {}
@@ -130,52 +100,20 @@ enum Fork {
         }
     }
 
-    /// Reads a value of the parent's store, fails to change it, and changes one of the same file by a store of its own.
-    private static func use(_ number: Preference<Int>, _ path: String, _ isExpected: (Int) -> Bool) throws -> Exit {
-        guard isExpected(number.value) else { return .stale }
+    /// Reads a value of the parent's store and fails to change it.
+    private static func use(_ number: Preference<Int>, least: Int) throws -> Exit {
+        guard number.value >= least else { return .stale }
         for change in [{ try number.write(-1) }, { try number.update { $0 += 1 } }] {
             do {
                 try change()
                 return .failed
             } catch let error as PreferenceError where error.code == .misuse {}
         }
-        guard isExpected(number.value) else { return .stale }
-        try increment(path)
-        return .done
+        return number.value >= least ? .done : .stale
     }
 
     private static func increment(_ path: String) throws {
-        try Preference("own", default: 0, in: try PreferenceStore.file(at: URL(filePath: path))).update { $0 += 1 }
-    }
-}
-
-/// Two numbers that are equal outside of a lock that a fork takes.
-private final class Pair: ForkParticipant {
-    private let values = Lock((0, 0))
-    private let isChanging = Condition(false)
-    let forkRanks = [ForkRank.leaves]
-
-    var isWhole: Bool { values.withLock { $0.0 == $0.1 } }
-
-    func take(_ rank: ForkRank) -> Bool { values.take() }
-
-    func release(_ rank: ForkRank, inChild: Bool) -> WorkerQueue.Job? {
-        values.release(inChild: inChild)
-        return nil
-    }
-
-    func change() {
-        values.withLock { values in
-            values.0 += 1
-            isChanging.signal { $0 = true }
-            pause(microseconds: 500)
-            values.1 += 1
-        }
-    }
-
-    func waitForChange() {
-        isChanging.signal { $0 = false }
-        isChanging.wait { $0 ? .done(()) : .until(nil) }
+        try Preference("own", default: 0, in: try PreferenceStore.file(at: path)).update { $0 += 1 }
     }
 }
 #endif

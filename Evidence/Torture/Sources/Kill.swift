@@ -1,5 +1,4 @@
-#if canImport(Glibc)
-import FoundationEssentials
+#if canImport(Glibc) && DEBUG
 import Glibc
 import Preferences
 
@@ -38,8 +37,7 @@ enum Kill {
         let place = try Place()
         var numbers = [Int](repeating: 0, count: workers)
         var expected: [String: String] = [:]
-        // Looked for after the next round, as only the last copies of damaged lines stay.
-        var (fragments, kept): (Set<[UInt8]>, Set<[UInt8]>) = ([], [])
+        var fragments: Set<[UInt8]> = []
         var (sets, inFlight, cut) = (0, 0, 0)
         for round in 1...rounds {
             let children = try (0..<workers).map { try Child.worker("kill", place.file, "\($0)", "\(numbers[$0])") }
@@ -65,7 +63,7 @@ enum Kill {
             }
             // The set that was in progress might be there or not.
             let attempted = Set(numbers.enumerated().map { "\($0.offset):\($0.element + 1):" })
-            let open = OpenStore(place.file, watcher: nil)
+            let open = OpenStore(place.file)
             let found = open.store.contents.compactMapValues { if case .string(let text) = $0 { text } else { nil } }
             for name in Set(expected.keys).union(acknowledged.keys).union(found.keys) {
                 let sets = acknowledged[name] ?? []
@@ -87,13 +85,15 @@ enum Kill {
             }
             let judge = try LineReader<String>(place.file)
             report.expect(judge.values == found, "round \(round): the store and JSONDecoder read different values")
+            // So many are named each.
             report.expect(
-                judge.broken.count == open.damages,
+                min(judge.broken.count, 100) == open.damages,
                 "round \(round): \(judge.broken.count) lines are broken and \(open.damages) reported"
             )
             report.expect(open.problems.isEmpty, "round \(round): \(open.problems)")
-            kept.formUnion(try keptLines(place).intersection(fragments))
-            fragments.formUnion(judge.broken)
+            let lost = fragments.subtracting(judge.broken)
+            report.expect(lost.isEmpty, "round \(round): \(lost.count) of \(fragments.count) fragments are lost")
+            fragments = judge.broken
             if judge.isUnfinished { cut += 1 }
             expected = found
             // The rest of a shell that was ended in the middle of its `echo`; the next writer finds it.
@@ -106,12 +106,6 @@ enum Kill {
             numbers = numbers.map { $0 + 2 }
             if !report.failures.isEmpty { break }
         }
-        kept.formUnion(try keptLines(place))
-        let lost = fragments.subtracting(kept)
-        report.expect(
-            lost.isEmpty,
-            "\(lost.count) of \(fragments.count) fragments were in no file after the next round"
-        )
         report.note(
             "\(rounds) rounds of \(workers) processes killed: \(sets) acknowledged sets, \(inFlight) under way and found, "
                 + "\(cut) cut in the middle of their line, \(fragments.count) fragments reported and kept"
@@ -121,16 +115,6 @@ enum Kill {
     private static func isWhole(_ text: String) -> Bool {
         let parts = text.split(separator: ":", omittingEmptySubsequences: false)
         return parts.count == 4 && parts[3].utf8.count == Int(parts[2])
-    }
-
-    /// Returns all lines of the file, and of the copies that were made before damaged lines were left out.
-    private static func keptLines(_ place: Place) throws -> Set<[UInt8]> {
-        var lines: Set<[UInt8]> = []
-        for name in try place.names() where name.hasSuffix(".jsonl") {
-            let bytes = try Data(contentsOf: URL(filePath: place.path + "/config/" + name))
-            for line in bytes.split(separator: 10) { lines.insert(Array(line)) }
-        }
-        return lines
     }
 }
 #endif

@@ -1,4 +1,4 @@
-#if canImport(Glibc)
+#if canImport(Glibc) && DEBUG
 import Glibc
 import Preferences
 
@@ -63,7 +63,7 @@ enum Migrate {
             for child in children {
                 if child.wait() == -SIGKILL { cut += 1 }
             }
-            let found = OpenStore(place.file, watcher: nil).store.contents
+            let found = OpenStore(place.file).store.contents
             let done: Int = if case .integer(let version) = found["preferences.version"] { Int(version) } else { 0 }
             stopped.insert(done)
             report.expect(found == contents(after: done), "round \(round): not all of \(done) steps, or more")

@@ -1,4 +1,4 @@
-#if canImport(Glibc)
+#if canImport(Glibc) && DEBUG
 import FoundationEssentials
 import Glibc
 import Preferences

@@ -1,4 +1,4 @@
-#if canImport(Glibc)
+#if canImport(Glibc) && DEBUG
 import Glibc
 import Preferences
 
@@ -112,7 +112,7 @@ enum Power {
     }
 
     private static func read(_ path: String, _ round: Int, _ report: inout Report) throws -> [String: Int] {
-        let open = OpenStore(path, watcher: nil)
+        let open = OpenStore(path)
         report.expect(open.problems.isEmpty, "round \(round): \(open.problems)")
         return open.store.contents.compactMapValues { if case .integer(let number) = $0 { Int(number) } else { nil } }
     }

@@ -1,4 +1,4 @@
-#if canImport(Glibc)
+#if canImport(Glibc) && DEBUG
 import Preferences
 
 /// Each set of another process is seen, once and in order.
@@ -23,7 +23,7 @@ enum Seen {
         let place = try Place()
         let blocks = (count + names - 1) / names
         // Created first, as new folders and files are noticed later than a set.
-        try OpenStore(place.file, watcher: nil).set(-1, for: "made")
+        try OpenStore(place.file).set(-1, for: "made")
         let open = OpenStore(place.file)
         let seen = Lock<[[Int]]>(Array(repeating: [], count: names))
         let observations = (0..<names).map { name in

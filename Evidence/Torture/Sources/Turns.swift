@@ -1,4 +1,4 @@
-#if canImport(Glibc)
+#if canImport(Glibc) && DEBUG
 import Preferences
 
 /// Processes that set in turn, each as soon as the previous one has returned, often a value that is or was stored

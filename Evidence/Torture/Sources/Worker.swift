@@ -1,4 +1,4 @@
-#if canImport(Glibc)
+#if canImport(Glibc) && DEBUG
 /// The roles of this program as a process that an experiment starts.
 enum Worker {
     static func run(_ arguments: [String]) async throws {
@@ -21,15 +21,6 @@ enum Worker {
         case "seen": try Seen.work(path)
         default: throw Obstacle("no such role")
         }
-    }
-
-    /// Reports that the work is done and waits until the experiment reports that all processes are done.
-    ///
-    /// The store appends, for one second after a compaction, the lines that programs without the lock write to the old
-    /// file; it can't if its program ends earlier.
-    static func finish() {
-        writeLine("done", to: 1)
-        while readLine() != nil {}
     }
 }
 #endif

@@ -4,17 +4,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/// Returns an address that differs between any two threads that run at the same time.
-static inline uintptr_t preferences_thread(void) {
-#if defined(__x86_64__) && defined(__linux__)
-    uintptr_t self;
-    __asm__("mov %%fs:0, %0" : "=r"(self));
-    return self;
-#else
-    return (uintptr_t)__builtin_thread_pointer();
-#endif
-}
-
 /// The state of the calling thread; zero at first.
 struct preferences_thread_state {
     /// How many changes led to the work of the thread, each made by an observer of the one before.
@@ -27,6 +16,20 @@ struct preferences_thread_state {
     void *_Nullable running;
 };
 struct preferences_thread_state *_Nonnull preferences_state(void);
+
+/// Returns an address that differs between any two threads that run at the same time.
+static inline uintptr_t preferences_thread(void) {
+#if defined(__APPLE__)
+    // The compiler's thread pointer isn't that of Darwin, whose kernel keeps a processor's number in the register.
+    return (uintptr_t)preferences_state();
+#elif defined(__x86_64__)
+    uintptr_t self;
+    __asm__("mov %%fs:0, %0" : "=r"(self));
+    return self;
+#else
+    return (uintptr_t)__builtin_thread_pointer();
+#endif
+}
 
 /// Whether the caller runs on the main actor's executor, or on the main thread without an executor.
 ///

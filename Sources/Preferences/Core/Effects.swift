@@ -28,6 +28,8 @@ struct Effects {
 
     /// Releases a replaced value without a lock.
     mutating func release(_ value: consuming PropertyListValue?) {
+        // The switch, too, consumes a value of unknown size, as one with a date is on Apple's platforms.
+        let value = value
         switch value {
         case .data, .array, .dictionary: if let value { add { $0.released.append(value) } }
         default: break

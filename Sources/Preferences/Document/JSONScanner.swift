@@ -32,27 +32,7 @@ struct JSONScanner {
         return .entry(name: name, value: Range(uncheckedBounds: (start, index)))
     }
 
-    /// Returns the entry of the next line if that is plain: a line with its end, with one entry, without spaces and escapes in its
-    /// value. Otherwise returns nil and stays in front of the line.
-    @inline(__always)
-    mutating func nextPlainLine(longestName: Int) -> (name: Range<Int>, value: Range<Int>)? {
-        let start = index
-        if take("{"), let name = key(), 1...longestName ~= name.count, bytes[name.lowerBound] != UInt8(ascii: "$") {
-            let valueStart = index
-            let isRemoved = takeWord("null")
-            if isRemoved || skipPlainValue(nesting: 0) {
-                let value = Range(uncheckedBounds: (valueStart, isRemoved ? valueStart : index))
-                if takeEnd(), index &- start <= JSONLine.maximumLength, take("\n") { return (name, value) }
-            }
-        }
-        index = start
-        return nil
-    }
-
-    /// The number of bytes before the next line.
-    var offset: Int { index }
-
-    /// Scans the end of the object, which `FileLayout` might have marked.
+    /// Scans the end of the object, which a compaction might have marked.
     @inline(__always)
     private mutating func takeEnd() -> Bool { take("}") || take(" ") && take("}") }
 

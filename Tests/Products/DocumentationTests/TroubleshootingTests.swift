@@ -39,7 +39,7 @@ struct TroubleshootingTests {
 
     @Test
     func eachEntryIsAMessage() throws {
-        let others = ["Sources/DurableFile", "Sources/PreferencesEtcd", "Tool/Sources"]
+        let others = ["Sources/PreferencesEtcd", "Tool/Sources"]
         let sources = try (Self.folders + others).flatMap { try Self.sources(in: $0) }
         let messages = Set(sources.flatMap { Self.literals(in: $0) })
         for message in try Self.shownMessages() {

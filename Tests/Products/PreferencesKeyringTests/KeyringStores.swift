@@ -19,7 +19,7 @@ extension PreferenceStore {
     /// Creates a store over a keyring, as `.keyring(service:)` does outside of tests, for which no time passes unless the test gives limits
     /// or runs the timer's jobs.
     static func testing(
-        _ keyring: MemoryKeyring,
+        _ keyring: any Keyring,
         limits: KeyringLimits = KeyringLimits(call: .seconds(3600), timeToLive: .seconds(3600)),
         timer: ManualTimer = ManualTimer()
     ) -> PreferenceStore {

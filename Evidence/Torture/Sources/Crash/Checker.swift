@@ -1,5 +1,5 @@
-#if canImport(Glibc)
-import Preferences
+#if canImport(Glibc) && DEBUG
+@testable import Preferences
 
 /// A checker that opens every state that a loss of power might leave, and compares what it reads with what was
 /// promised.
@@ -64,7 +64,7 @@ struct Checker {
 
     private func check(_ tree: Tree) throws {
         let fileSystem = ModelFileSystem(tree)
-        var values = try load(fileSystem) { _ in }
+        var values = try contents(fileSystem)
         if let problem = problem(values) { throw Obstacle("\(problem) in \(describe(tree))") }
         for line in promise.kept {
             guard tree.files.contains(where: { contains($0, Array(line.utf8)) }) else {
@@ -72,23 +72,20 @@ struct Checker {
             }
         }
         // A process that continues with the file loses nothing, and its sets are read.
-        let other = try load(fileSystem) { backend in
-            do { _ = try backend.apply(["after": .integer(1)], if: .none) } catch {
-                throw Obstacle("\(error) in \(describe(tree))")
-            }
+        do { try Log(path, fileSystem).change(until: .now) { _ in Array("{\"after\":1}\n".utf8) } } catch {
+            throw Obstacle("\(error) in \(describe(tree))")
         }
         values["after"] = 1
-        let after = try load(fileSystem) { _ in }
-        guard after == values else { throw Obstacle("\(after) after a set to \(other) in \(describe(tree))") }
+        let after = try contents(fileSystem)
+        guard after == values else { throw Obstacle("\(after) after a set to \(values) in \(describe(tree))") }
     }
 
-    private func load(_ fileSystem: ModelFileSystem, _ body: (FileBackend) throws -> Void) throws -> [String: Int] {
-        // Without a thread: a million of them would take longer than everything else.
-        let worker = WorkerQueue(fileSystem: fileSystem, isManual: true)
-        let backend = FileBackend(path: path, fileSystem: fileSystem, watcher: nil, worker: worker)
-        let contents = try backend.load(host: PreferenceBackendHost(changed: { _ in }, report: { _ in }))
-        try body(backend)
-        return contents.mapValues { if case .integer(let number) = $0 { Int(number) } else { -1 } }
+    private func contents(_ fileSystem: ModelFileSystem) throws -> [String: Int] {
+        guard case .contents(_, let changes) = try Log(path, fileSystem).look() else { return [:] }
+        let values = Dictionary(changes.map { ($0.name, $0.value) }) { $1 }
+        return values.compactMapValues { $0 }.mapValues {
+            if case .integer(let number) = $0 { Int(number) } else { -1 }
+        }
     }
 
     private func problem(_ values: [String: Int]) -> String? {

@@ -1,4 +1,4 @@
-#if canImport(Glibc)
+#if canImport(Glibc) && DEBUG
 /// The state that a medium is known to have at one moment, and the states that it might have.
 ///
 /// The weakest medium that the manual pages allow (as in ALICE, OSDI 2014): each change that wasn't synced might be

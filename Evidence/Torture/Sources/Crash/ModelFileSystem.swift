@@ -1,11 +1,13 @@
-#if canImport(Glibc)
+#if canImport(Glibc) && DEBUG
 import Glibc
+
+@testable import Preferences
 
 /// A file system in memory that records what each call changed, from which the states after a loss of power are
 /// derived.
 ///
-/// Time passes only in `sleep`.
-final class ModelFileSystem: FileSystem {
+/// There are no links, owners and modes, and no other process waits.
+final class ModelFileSystem: FileSystem, @unchecked Sendable {  // `state` is a lock
     private struct State {
         var files: [Int: [UInt8]] = [:]
         var folders: [Int: [String: Int]] = [1: [:]]
@@ -13,7 +15,8 @@ final class ModelFileSystem: FileSystem {
         var opened: [Int32: (node: Int, position: Int)] = [:]
         var lastDescriptor: Int32 = 0
         var locks: [Int: Int32] = [:]
-        var time = Duration.zero
+        /// The number of the last change of each file's content.
+        var modified: [Int: Int64] = [:]
         var operations: [Operation] = []
         var syncs = 0
         var failingSync: Int?
@@ -26,12 +29,9 @@ final class ModelFileSystem: FileSystem {
     }
 
     private let state: Lock<State>
-    /// Whether each file is mounted by itself, so that none can be replaced.
-    private let isMounted: Bool
 
     /// Creates a file system with the contents of a tree, all of it on the medium; the numbered sync fails.
-    init(_ tree: Tree = .folder([:]), failingSync: Int? = nil, isMounted: Bool = false) {
-        self.isMounted = isMounted
+    init(_ tree: Tree = .folder([:]), failingSync: Int? = nil) {
         var state = State()
         state.failingSync = failingSync
         state.folders[1] = Self.entries(of: tree, &state)
@@ -84,8 +84,10 @@ final class ModelFileSystem: FileSystem {
     {
         var node = 1
         for part in parts {
-            guard let entries = state.folders[node] else { throw FileSystemError(call, path, .notAFolder) }
-            guard let next = entries[part] else { throw FileSystemError(call, path, .noEntry) }
+            guard let entries = state.folders[node] else {
+                throw FileSystemError(call: call, path: path, code: ENOTDIR)
+            }
+            guard let next = entries[part] else { throw FileSystemError(call: call, path: path, code: ENOENT) }
             node = next
         }
         return node
@@ -112,17 +114,17 @@ final class ModelFileSystem: FileSystem {
 
     // MARK: The calls
 
-    func open(_ path: String, for purpose: OpenPurpose) throws(FileSystemError) -> OpenFile {
+    override func open(_ path: String, for purpose: Purpose, named name: String? = nil) throws(FileSystemError)
+        -> OpenFile
+    {
         let descriptor = try change { state throws(FileSystemError) -> Int32 in
-            if purpose == .replacing, path.hasSuffix(".new"),
-                let name = path.split(separator: "/").last.map(String.init)
-            {
-                state.draftNames[name] = ".preferences.jsonl.\(state.draftNames.count).new"
+            if purpose == .replacing {
+                state.draftNames[path.lastComponent] = ".preferences.jsonl.\(state.draftNames.count).new"
             }
             let (folder, name) = try Self.parent(path, state, "open")
             let isCreating = purpose == .creating || purpose == .replacing
             var node = name.isEmpty ? folder : state.folders[folder]?[name]
-            if node != nil, purpose == .replacing { throw FileSystemError("open", path, .exists) }
+            if node != nil, purpose == .replacing { throw FileSystemError(call: "open", path: path, code: EEXIST) }
             if node == nil, isCreating {
                 state.lastNode += 1
                 node = state.lastNode
@@ -130,16 +132,18 @@ final class ModelFileSystem: FileSystem {
                 state.folders[folder]?[name] = node
                 state.operations.append(.entries(folder: folder, [.init(name: name, node: node)]))
             }
-            guard let node else { throw FileSystemError("open", path, .noEntry) }
-            if state.folders[node] != nil, purpose != .folder { throw FileSystemError("open", path, .isFolder) }
+            guard let node else { throw FileSystemError(call: "open", path: path, code: ENOENT) }
+            if state.folders[node] != nil, purpose != .folder {
+                throw FileSystemError(call: "open", path: path, code: EISDIR)
+            }
             state.lastDescriptor += 1
             state.opened[state.lastDescriptor] = (node, 0)
             return state.lastDescriptor
         }
-        return OpenFile(descriptor: descriptor, path: path, fileSystem: self)
+        return OpenFile(descriptor, name ?? path, isWritable: purpose != .reading && purpose != .folder, self)
     }
 
-    func close(_ descriptor: Int32) {
+    override func close(_ descriptor: Int32) {
         state.withLock { state in
             guard let node = state.opened.removeValue(forKey: descriptor)?.node else { return }
             state.owedFailures.remove(descriptor)
@@ -149,12 +153,12 @@ final class ModelFileSystem: FileSystem {
 
     private static func node(_ file: OpenFile, _ state: State) throws(FileSystemError) -> Int {
         guard let node = state.opened[file.descriptor]?.node else {
-            throw FileSystemError("model", file.path, .invalid)
+            throw FileSystemError(call: "model", path: file.path, code: EINVAL)
         }
         return node
     }
 
-    func read(
+    override func read(
         _ file: OpenFile,
         into buffer: UnsafeMutableRawBufferPointer,
         at offset: Int64
@@ -167,7 +171,7 @@ final class ModelFileSystem: FileSystem {
         return bytes.count
     }
 
-    func append(_ bytes: UnsafeRawBufferPointer, to file: OpenFile) throws(FileSystemError) -> Int {
+    override func append(_ bytes: UnsafeRawBufferPointer, to file: OpenFile) throws(FileSystemError) -> Int {
         let bytes = Array(bytes)
         return try change { state throws(FileSystemError) -> Int in
             let node = try Self.node(file, state)
@@ -175,40 +179,27 @@ final class ModelFileSystem: FileSystem {
             state.files[node]?.append(contentsOf: bytes)
             state.opened[file.descriptor]?.position = offset + bytes.count
             state.operations.append(.write(node: node, offset: offset, bytes))
+            state.modified[node, default: 0] += 1
             return bytes.count
         }
     }
 
-    func overwrite(_ bytes: UnsafeRawBufferPointer, in file: OpenFile, at offset: Int64) throws(FileSystemError) -> Int
-    {
-        let bytes = Array(bytes)
-        return try change { state throws(FileSystemError) -> Int in
-            let node = try Self.node(file, state)
-            let count = state.files[node]?.count ?? 0
-            let end = min(count, Int(offset) + bytes.count)
-            state.files[node]?.replaceSubrange(Int(offset)..<end, with: bytes)
-            state.operations.append(.write(node: node, offset: Int(offset), bytes))
-            return bytes.count
-        }
+    override func position(_ file: OpenFile) throws(FileSystemError) -> Int64 {
+        try change { state in Int64(state.opened[file.descriptor]?.position ?? 0) }
     }
 
-    func position(_ file: OpenFile) throws(FileSystemError) -> Int64 {
-        Int64(state.withLock { $0.opened[file.descriptor]?.position ?? 0 })
-    }
-
-    func truncate(_ file: OpenFile, to size: Int64) throws(FileSystemError) {
+    override func truncate(_ file: OpenFile, to size: Int64) throws(FileSystemError) {
         try change { state throws(FileSystemError) in
             let node = try Self.node(file, state)
-            let bytes = state.files[node] ?? []
-            state.files[node] = Array(bytes.prefix(Int(size)))
+            state.files[node] = Array((state.files[node] ?? []).prefix(Int(size)))
             state.operations.append(.truncate(node: node, size: Int(size)))
+            state.modified[node, default: 0] += 1
         }
     }
 
-    func syncData(_ file: OpenFile) throws(FileSystemError) { try sync(file, "fdatasync") }
-    func sync(_ file: OpenFile) throws(FileSystemError) { try sync(file, "fsync") }
+    override func syncContent(_ file: OpenFile) throws(FileSystemError) { try sync(file) }
 
-    private func sync(_ file: OpenFile, _ call: String) throws(FileSystemError) {
+    override func sync(_ file: OpenFile) throws(FileSystemError) {
         try change { state throws(FileSystemError) in
             let node = try Self.node(file, state)
             defer { state.syncs += 1 }
@@ -219,11 +210,11 @@ final class ModelFileSystem: FileSystem {
                 state.owedFailures.remove(file.descriptor)
             }
             state.operations.append(isFailing ? .failedSync(node: node) : .sync(node: node))
-            if isFailing { throw FileSystemError(call, file.path, .inputOutput) }
+            if isFailing { throw FileSystemError(call: "fsync", path: file.path, code: EIO) }
         }
     }
 
-    func lock(_ file: OpenFile) throws(FileSystemError) -> Bool {
+    override func lock(_ file: OpenFile) throws(FileSystemError) -> Bool {
         try change { state throws(FileSystemError) in
             let node = try Self.node(file, state)
             if let holder = state.locks[node], holder != file.descriptor { return false }
@@ -232,83 +223,78 @@ final class ModelFileSystem: FileSystem {
         }
     }
 
-    func unlock(_ file: OpenFile) throws(FileSystemError) {
-        try change { state throws(FileSystemError) in
-            let node = try Self.node(file, state)
-            if state.locks[node] == file.descriptor { state.locks[node] = nil }
+    override func unlock(_ file: OpenFile) {
+        state.withLock { state in
+            guard let node = state.opened[file.descriptor]?.node, state.locks[node] == file.descriptor else { return }
+            state.locks[node] = nil
         }
     }
 
     private static func status(_ node: Int, _ state: State) -> FileStatus {
-        FileStatus(
-            identity: FileIdentity(device: 1, inode: UInt64(node)),
-            kind: state.folders[node] == nil ? .file : .folder,
+        let isFolder = state.folders[node] != nil
+        return FileStatus(
+            device: 1,
+            inode: UInt64(node),
             size: Int64(state.files[node]?.count ?? 0),
-            mode: state.folders[node] == nil ? 0o600 : 0o700,
+            modified: state.modified[node] ?? 0,
+            changed: 0,
+            mode: UInt32(isFolder ? S_IFDIR | 0o700 : S_IFREG | 0o600),
             owner: 0,
-            group: 0
+            group: 0,
+            links: 1
         )
     }
 
-    func status(_ file: OpenFile) throws(FileSystemError) -> FileStatus {
+    override func status(_ file: OpenFile) throws(FileSystemError) -> FileStatus {
         try change { state throws(FileSystemError) in Self.status(try Self.node(file, state), state) }
     }
 
-    func status(at path: String) throws(FileSystemError) -> FileStatus {
+    override func status(at path: String, followsLinks: Bool) throws(FileSystemError) -> FileStatus {
         try change { state throws(FileSystemError) in
             Self.status(try Self.node(Self.parts(path, state), state, "stat", path), state)
         }
     }
 
-    /// Returns 0, as no file is polled.
-    func changeTimes(at path: String) throws(FileSystemError) -> ChangeTimes { ChangeTimes(modified: 0, changed: 0) }
-    func hasOtherNames(_ path: String) throws(FileSystemError) -> Bool { isMounted }
-    func isWritable(_ path: String, _ kind: FileStatus.Kind) throws(FileSystemError) -> Bool { true }
-    func hasWriters(_ file: OpenFile) throws(FileSystemError) -> Bool { false }
-    func reopen(_ file: OpenFile) throws(FileSystemError) -> OpenFile {
-        let descriptor = try change { state throws(FileSystemError) -> Int32 in
-            let node = try Self.node(file, state)
-            state.lastDescriptor += 1
-            state.opened[state.lastDescriptor] = (node, 0)
-            return state.lastDescriptor
-        }
-        return OpenFile(descriptor: descriptor, path: file.path, fileSystem: self)
+    override func rename(_ path: String, to newPath: String) throws(FileSystemError) {
+        try move(path, newPath) { _ in nil }
     }
 
-    /// Returns the status of the path itself, as there are no links.
-    func linkStatus(at path: String) throws(FileSystemError) -> FileStatus { try status(at: path) }
-    func target(ofLinkAt path: String) throws(FileSystemError) -> String {
-        throw FileSystemError("readlink", path, .invalid)
+    override func exchange(_ path: String, with newPath: String) throws(FileSystemError) -> Bool {
+        try move(path, newPath) { $0 }
+        return true
     }
 
-    func rename(_ path: String, to newPath: String) throws(FileSystemError) {
+    /// Gives the node at a path another one in the same folder, and the first path a node instead of that which had the other one.
+    private func move(_ path: String, _ newPath: String, _ old: (Int?) -> Int?) throws(FileSystemError) {
         try change { state throws(FileSystemError) in
             let (folder, name) = try Self.parent(path, state, "rename")
-            let (newFolder, newName) = try Self.parent(newPath, state, "rename")
-            guard let node = state.folders[folder]?[name] else { throw FileSystemError("rename", path, .noEntry) }
-            guard folder == newFolder else { throw FileSystemError("rename", path, .notSupported) }
-            state.folders[folder]?[name] = nil
+            let newName = try Self.parent(newPath, state, "rename").1
+            guard let node = state.folders[folder]?[name] else {
+                throw FileSystemError(call: "rename", path: path, code: ENOENT)
+            }
+            let replaced = old(state.folders[folder]?[newName])
+            state.folders[folder]?[name] = replaced
             state.folders[folder]?[newName] = node
             state.operations.append(
-                .entries(folder: folder, [.init(name: name, node: nil), .init(name: newName, node: node)])
+                .entries(folder: folder, [.init(name: name, node: replaced), .init(name: newName, node: node)])
             )
         }
     }
 
-    func remove(_ path: String) throws(FileSystemError) {
+    override func remove(_ path: String) throws(FileSystemError) {
         try change { state throws(FileSystemError) in
             let (folder, name) = try Self.parent(path, state, "unlink")
             guard state.folders[folder]?.removeValue(forKey: name) != nil else {
-                throw FileSystemError("unlink", path, .noEntry)
+                throw FileSystemError(call: "unlink", path: path, code: ENOENT)
             }
             state.operations.append(.entries(folder: folder, [.init(name: name, node: nil)]))
         }
     }
 
-    func makeFolder(_ path: String) throws(FileSystemError) {
+    override func makeFolder(_ path: String) throws(FileSystemError) {
         try change { state throws(FileSystemError) in
             let (folder, name) = try Self.parent(path, state, "mkdir")
-            if state.folders[folder]?[name] != nil { throw FileSystemError("mkdir", path, .exists) }
+            if state.folders[folder]?[name] != nil { throw FileSystemError(call: "mkdir", path: path, code: EEXIST) }
             state.lastNode += 1
             state.folders[state.lastNode] = [:]
             state.folders[folder]?[name] = state.lastNode
@@ -316,32 +302,19 @@ final class ModelFileSystem: FileSystem {
         }
     }
 
-    func names(inFolder path: String) throws(FileSystemError) -> [String] {
+    override func names(inFolder path: String) throws(FileSystemError) -> [String] {
         try change { state throws(FileSystemError) in
             Array((state.folders[try Self.node(Self.parts(path, state), state, "readdir", path)] ?? [:]).keys)
         }
     }
 
-    func setMode(_ file: OpenFile, _ mode: UInt32) throws(FileSystemError) {}
-    func setOwner(_ file: OpenFile, _ owner: UInt32, _ group: UInt32) throws(FileSystemError) {}
-    var user: UInt32 { 0 }
-    var isPrivileged: Bool { true }
-    func copyAttributes(from: OpenFile, to: OpenFile) throws(FileSystemError) {}
-    func isRemote(_ path: String) throws(FileSystemError) -> Bool { false }
-    func makeEventQueue() throws(FileSystemError) -> OpenFile? { nil }
-    func addWatch(_ queue: OpenFile, folder: String, namesOnly: Bool) throws(FileSystemError) -> Int32 { 0 }
-    func addWatch(_ queue: OpenFile, file: String) throws(FileSystemError) -> Int32 { 0 }
-    func removeWatch(_ queue: OpenFile, _ watch: Int32) throws(FileSystemError) {}
-    func events(_ queue: OpenFile) throws(FileSystemError) -> [FolderEvent] { [] }
-    func makePipe() throws(FileSystemError) -> (reading: OpenFile, writing: OpenFile) {
-        throw FileSystemError("pipe", "", .notSupported)
-    }
-    func wake(_ pipe: OpenFile) {}
-    func drain(_ pipe: OpenFile) {}
-    func wait(for queue: OpenFile?, or pipe: OpenFile?, atMost timeout: Duration?) throws(FileSystemError)
-        -> (queue: Bool, pipe: Bool)
-    { (false, false) }
-    func now() -> Duration { state.withLock { $0.time } }
-    func sleep(_ duration: Duration) { state.withLock { $0.time += duration } }
+    override func setMode(_ mode: UInt32, of file: OpenFile) {}
+    override func copyAccess(from old: OpenFile, _ oldStatus: FileStatus, to new: OpenFile) {}
+    override func hasOtherNames(_ path: String) -> Bool { false }
+    override func isRemote(_ path: String) -> Bool { false }
+    override func isWritable(_ path: String, isFolder: Bool) -> Bool { true }
+    override var isPrivileged: Bool { false }
+    override var sizeLimit: Int64 { .max }
+    override func sleep(nanoseconds: Int64) {}
 }
 #endif

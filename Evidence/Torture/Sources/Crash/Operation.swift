@@ -1,4 +1,4 @@
-#if canImport(Glibc)
+#if canImport(Glibc) && DEBUG
 /// A change that a call made, or a promise that the program had been given when the call was made.
 enum Operation: Hashable, Sendable {
     case write(node: Int, offset: Int, [UInt8])

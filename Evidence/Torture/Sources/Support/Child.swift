@@ -1,4 +1,4 @@
-#if canImport(Glibc)
+#if canImport(Glibc) && DEBUG
 import Glibc
 
 /// Another process, with pipes to its input and from its output.

@@ -1,4 +1,4 @@
-#if canImport(Glibc)
+#if canImport(Glibc) && DEBUG
 import Glibc
 
 /// An experiment: the steps, how often they are done, and what must hold afterwards.

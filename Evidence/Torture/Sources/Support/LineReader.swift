@@ -1,4 +1,4 @@
-#if canImport(Glibc)
+#if canImport(Glibc) && DEBUG
 import FoundationEssentials
 import Glibc
 
@@ -47,8 +47,6 @@ struct LineReader<Value: Decodable> {
     }
 
     private mutating func take(_ line: ArraySlice<UInt8>) -> Bool {
-        // The mark that a compaction writes after the values.
-        if line.elementsEqual(#"{"$comment":"compacted"}"#.utf8) { return true }
         do {
             for (name, value) in try JSONDecoder().decode([String: Value?].self, from: Data(line)) {
                 values[name] = value

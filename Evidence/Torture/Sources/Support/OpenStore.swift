@@ -1,10 +1,10 @@
-#if canImport(Glibc)
-import Preferences
+#if canImport(Glibc) && DEBUG
+@testable import Preferences
 
-/// A store on a file as a program has it, its backend for compactions, and the problems that it reported.
+/// A store on a file as a program has it, and the problems that it reported.
 struct OpenStore {
     let store: PreferenceStore
-    let backend: FileBackend
+    private let path: String
     private let reports = Reports()
 
     private final class Reports: Sendable {
@@ -12,9 +12,10 @@ struct OpenStore {
     }
 
     /// Creates a store and loads it at once, so that the file isn't read later than requested.
-    init(_ path: String, watcher: Watcher? = .shared) {
-        backend = FileBackend(path: path, watcher: watcher)
-        store = PreferenceStore(backend: backend)
+    init(_ path: String, watcher: Watcher? = nil) {
+        self.path = path
+        let backend = FileBackend(path, .system, Process.current, watcher: watcher)
+        store = PreferenceStore(Layer(source: Source(backend)))
         store.issueHandler = { [reports] error in reports.errors.withLock { $0.append(error) } }
         _ = store.names
     }
@@ -26,15 +27,16 @@ struct OpenStore {
 
     private var errors: [PreferenceError] { reports.errors.withLock { $0 } }
 
-    func set(_ value: PropertyListValue, for name: String) throws {
-        try store.transaction { $0[name] = value }
-    }
+    func set(_ value: PropertyListValue, for name: String) throws { try store.write(value, for: name) }
 
-    /// Compacts, unless other processes prevent that at the moment.
-    func compact() throws {
-        do { try backend.compact() } catch {
-            if error.code != .busy { throw error }
-        }
+    /// Compacts the file as another process does; returns false if that isn't possible at the moment.
+    @discardableResult
+    func compact() throws -> Bool {
+        let log = Log(path)
+        _ = try log.look()
+        let old = log.opened
+        do { try log.compact(until: .period(.seconds(5))) { _ in } } catch is LockedTooLong {}
+        return log.opened?.inode != old?.inode
     }
 }
 #endif

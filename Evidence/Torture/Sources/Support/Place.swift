@@ -1,4 +1,4 @@
-#if canImport(Glibc)
+#if canImport(Glibc) && DEBUG
 import FoundationEssentials
 import Glibc
 
@@ -22,9 +22,6 @@ final class Place {
     }
 
     var file: String { path + "/config/preferences.jsonl" }
-
-    /// The names in the file's folder.
-    func names() throws -> [String] { try FileManager.default.contentsOfDirectory(atPath: path + "/config").sorted() }
 }
 
 /// Returns nanoseconds of the clock that all processes share.

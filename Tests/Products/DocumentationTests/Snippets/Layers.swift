@@ -177,15 +177,17 @@ struct LayersSnippets {
 }
 
 /// A file that the user can't write, which for root hardly exists.
-private struct GeneratedBackend: PreferenceBackend {
-    var isWritable: Bool { false }
+private final class GeneratedBackend: PreferenceBackend {
+    let place = "the generated file"
+    let isWritable = false
 
-    func load(host: PreferenceBackendHost) -> [String: PropertyListValue] { ["volume": 3, "theme": "dark"] }
+    func load(host: PreferenceBackendHost, until deadline: PreferenceDeadline) -> [StoredChange] {
+        [StoredChange("volume", 3), StoredChange("theme", "dark")]
+    }
 
-    func apply(
-        _ changes: [String: PropertyListValue?],
-        if condition: PreferenceCondition
-    ) throws(PreferenceError) -> PreferenceBackendCommit {
+    func catchUp(until deadline: PreferenceDeadline) -> ExternalChanges { .none }
+
+    func change(until deadline: PreferenceDeadline, _ body: (ExternalChanges) throws -> [StoredChange]) throws {
         throw PreferenceError(.readOnly, "the file is generated")
     }
 }

@@ -9,10 +9,7 @@ import Testing
 struct KeychainStoreTests {
     private let device = TestKeychain()
 
-    /// Creates a store whose values get stale, and are read again, when the test runs the timer's jobs.
-    private func makeStore(timer: WorkerQueue = WorkerQueue(isManual: true)) -> PreferenceStore {
-        PreferenceStore(backend: KeyringBackend(device.keyring(), timer: timer), isSecret: true)
-    }
+    private func makeStore() -> PreferenceStore { .testing(device.keyring()) }
 
     @Test
     func storeKeepsItsValuesInTheKeychain() async throws {
@@ -37,9 +34,7 @@ struct KeychainStoreTests {
             $0.insert("apiToken", "stored")
             $0.lock = .beforeFirstUnlock
         }
-        // The timer alone would try again after an hour.
-        let limits = KeyringLimits(timeToLive: .seconds(3600), pauseAfterFailure: .seconds(3600))
-        let store = PreferenceStore(backend: KeyringBackend(device.keyring(), limits: limits), isSecret: true)
+        let store = makeStore()
         store.issueHandler = { _ in }
         let token = Preference<String?>("apiToken", default: nil, in: store)
         let changes = Log<String?>()
@@ -55,15 +50,14 @@ struct KeychainStoreTests {
     }
 
     /// A secret for the foreground and one for the background, which the device doesn't lock.
-    @Test
+    @Test(.timeLimit(.minutes(1)))
     func lockedItemIsUnavailableByItselfAndComesBack() async throws {
         device.change {
             $0.insert("background", "one")
             $0.insert("foreground", "two", accessible: "ak")
             $0.lock = .locked
         }
-        let timer = WorkerQueue(isManual: true)
-        let store = makeStore(timer: timer)
+        let store = makeStore()
         let issues = Log<PreferenceError>()
         store.issueHandler = { issues.append($0) }
         let background = Preference<String?>("background", default: nil, in: store)
@@ -80,7 +74,7 @@ struct KeychainStoreTests {
         let observation = foreground.observe { changes.append($0.new) }
         device.change { $0.lock = .unlocked }
         NotificationCenter.default.post(name: DataProtection.unlocked, object: nil)
-        #expect(timer.runNextJob())
+        while changes.all.isEmpty { usleep(100) }
         #expect(changes.all == ["two"])
         #expect(try foreground.read() == "two")
         observation.cancel()

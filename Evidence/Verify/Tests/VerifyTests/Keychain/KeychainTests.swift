@@ -46,15 +46,12 @@ extension Keychain {
         try items().bytes.mapValues { String(decoding: $0, as: UTF8.self) }
     }
 
-    func items() throws(PreferenceError) -> KeyringItems { try items(begun(KeyringCall(mayPrompt: false))) }
-
-    func set(_ text: String?, for name: String) throws(PreferenceError) {
-        try set(text.map { Array($0.utf8) }, for: name, begun(KeyringCall(mayPrompt: true)))
+    func items() throws(PreferenceError) -> KeyringItems {
+        try items(KeyringCall(mayPrompt: false, within: .seconds(3600)))
     }
 
-    private func begun(_ call: KeyringCall) -> KeyringCall {
-        _ = call.begin()
-        return call
+    func set(_ text: String?, for name: String) throws(PreferenceError) {
+        try set(text.map { Array($0.utf8) }, for: name, KeyringCall(mayPrompt: true, within: .seconds(3600)))
     }
 }
 
@@ -111,7 +108,8 @@ struct KeychainTests {
 
     @Test
     func callerThatHasGivenUpStoresNothing() throws {
-        let call = KeyringCall(mayPrompt: true)
+        let call = KeyringCall(mayPrompt: true, within: .zero)
+        _ = call.wait(grace: .zero)
         #expect(throws: PreferenceError.self) { try device.keyring().set([1], for: "token", call) }
         #expect(device.calls.isEmpty)
     }

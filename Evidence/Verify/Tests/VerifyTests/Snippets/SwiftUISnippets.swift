@@ -177,7 +177,7 @@ final class VolumeController: UIViewController {
 @MainActor
 func subscribe(_ label: UILabel) -> AnyCancellable {
     // snippet: combine
-    let cancellable = player.$volume.publisher()
+    let cancellable = player.$volume.publisher
         .receive(on: DispatchQueue.main)
         .sink { label.text = "Volume \($0)" }
     // end

@@ -1,3 +1,5 @@
+@testable internal import Preferences
+
 extension DocumentReader {
     /// Reads the string whose opening quote is at `offset`.
     mutating func string() throws(DamageError) -> String {

@@ -4,6 +4,8 @@ internal import Glibc
 internal import Darwin
 #endif
 
+@testable internal import Preferences
+
 /// Why a text can't be read.
 struct DamageError: Error {
     enum Kind { case damaged, incomplete }

@@ -1,3 +1,5 @@
+@testable internal import Preferences
+
 /// Folds the entries of a file into one object: each name's last value in the place where the name first appeared.
 ///
 /// If the first entry has each member on a line of its own, its text stays, but for the values that later entries have changed. Damaged

@@ -1,0 +1,1 @@
+../../../../../Tests/Products/PreferencesKeyringTests/KeyringStores.swift

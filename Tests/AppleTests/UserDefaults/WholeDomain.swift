@@ -1,1 +1,0 @@
-../../../Evidence/Verify/Tests/VerifyTests/Contract/WholeDomain.swift
