@@ -9,6 +9,8 @@ final class FileBackend: Backend, @unchecked Sendable {  // used within a turn, 
     private let watch: PathWatch
     private var changed: (@Sendable () -> Void)?
     private var lastChange: Int64 = 0
+    /// When the next look of a file that is polled is scheduled.
+    private var nextPoll: Int64 = 0
     private let idle: Duration
     /// The file that isn't synced yet; used on any thread.
     private let unsynced = Lock(Unsynced())
@@ -98,6 +100,10 @@ final class FileBackend: Backend, @unchecked Sendable {  // used within a turn, 
 
     private func watchPlaces() {
         guard let changed, !watch.update([log.path], changed) else { return }
+        // One series of polls, whatever else looks.
+        let now = preferences_now()
+        guard now >= nextPoll else { return }
+        nextPoll = now + PathWatch.pollInterval
         process.pool.run(after: PathWatch.pollInterval, changed)
     }
 
@@ -179,8 +185,13 @@ final class FileBackend: Backend, @unchecked Sendable {  // used within a turn, 
 }
 
 extension Source {
-    /// Creates a source over a file, for a program that tests it.
+    /// Creates a source over a file that is shared with no other store.
     package convenience init(file path: String) { self.init(FileBackend(path, .system, Process.current)) }
+
+    /// Returns what can't be read of the place.
+    package func currentProblems() throws -> [PreferenceError] {
+        try inTurn(until: timeout) { _, _ in own?.problems ?? [] }
+    }
 }
 
 /// The time from which a write survives a loss of power. It survives the death of the process as soon as the write returns.

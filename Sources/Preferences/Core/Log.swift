@@ -251,8 +251,17 @@ package final class Log: @unchecked Sendable {  // used within a turn, except wh
     private var distrustsOwners: Bool { system.isPrivileged && !isTrusted }
 
     private func checkFolder() throws(FileSystemError) {
-        guard distrustsOwners, let folder = try PathWalk(path, system).entries.last?.folder else { return }
+        guard distrustsOwners, let folder = try realFolder() else { return }
         try checkOwner(system.status(at: folder), folder)
+    }
+
+    /// The folder that has the file, or is going to have it.
+    private func realFolder() throws(FileSystemError) -> String? {
+        do throws(FileSystemError) {
+            // A walk makes a text of each part of the path.
+            if try !system.status(at: path, followsLinks: false).isLink { return path.folder }
+        } catch {}  // the walk finds the cause, too
+        return try PathWalk(path, system).entries.last?.folder
     }
 
     private func checkOwner(_ status: FileStatus, _ path: String) throws(FileSystemError) {

@@ -183,7 +183,7 @@ extension PreferenceStore {
     ///
     /// The file need not exist yet.
     public var location: URL? {
-        (resolved.core.writable?.source.backend as? FileBackend).map { URL(filePath: $0.place) }
+        (resolved.core.target?.backend as? FileBackend).map { URL(filePath: $0.place) }
     }
 }
 

@@ -175,18 +175,4 @@ struct SharedFileTests {
         await eventually { !own.elements.isEmpty }
         #expect(above.elements.count == 1 && own.elements.map(\.code) == [.damaged])
     }
-
-    @Test
-    func valueThatCanNotBeUsedIsReportedWithFileAndLine() throws {
-        try folder.write("{\"other\":1}\n{\"volume\":\"loud\"}\n", to: "preferences.jsonl")
-        let store = try store("preferences.jsonl")
-        let issues = store.recordIssues()
-        same(Preference("volume", default: 5, in: store).value, 5)
-        let place = "(user layer, \(folder.path("preferences.jsonl")), line 2)"
-        same(issues.elements.map { $0.message.contains(place) }, [true], "\(issues.elements)")
-        let scope = store.scoped(prefix: "a.")
-        try store.write("loud", for: "a.volume")
-        same(Preference("volume", default: 5, in: scope).value, 5)
-        same(issues.elements.last?.message.contains("line 3"), true)
-    }
 }
