@@ -25,7 +25,7 @@ package final class Source: @unchecked Sendable {  // `turn` or the publish lock
     package let isKeyed: Bool
     let storesEqualValues: Bool
     /// Whether a call can be tried without waiting, by a deadline of now.
-    let isTriable: Bool
+    package let saysWhenItWaits: Bool
     /// Whether a read must look for external changes before it, if what was read last is too old.
     package let goesStale: Bool
     /// The handler of the store that was created over the source.
@@ -83,7 +83,7 @@ package final class Source: @unchecked Sendable {  // `turn` or the publish lock
         unattended = .period(backend.unattendedTimeout)
         (mayWait, isKeyed, goesStale) = (backend.mayWait, backend.isKeyed, backend.isStale != nil)
         storesEqualValues = backend.storesEqualValues
-        isTriable = !mayWait || backend.saysWhenItWaits
+        saysWhenItWaits = backend.saysWhenItWaits
         if !mayWait { phase.store(Phase.open.rawValue, ordering: .relaxed) }
     }
 
@@ -92,7 +92,7 @@ package final class Source: @unchecked Sendable {  // `turn` or the publish lock
         (self.backend, own, timeout) = (backend, nil, .period(backend.timeout))
         // The stored value may be newer than the shown one: the backend compares them.
         (unattended, mayWait, isKeyed, goesStale, storesEqualValues) = (timeout, true, false, false, true)
-        isTriable = backend.saysWhenItWaits
+        saysWhenItWaits = backend.saysWhenItWaits
     }
 
     /// Creates a source in memory.
@@ -215,7 +215,7 @@ package final class Source: @unchecked Sendable {  // `turn` or the publish lock
         do { values = try backend.load(host: host, until: begun(deadline)) } catch {
             let error = PreferenceError(.unavailable, from: error)
             // Another thread may open it, or one with more time.
-            if error.code == .misuse || isTrial && (error.isOfOthers || !isTriable) { throw error }
+            if error.code == .misuse || isTrial && (error.isOfOthers || !saysWhenItWaits) { throw error }
             phase.store(Phase.failed.rawValue, ordering: .releasing)
             if note(error) { effects.report(error) }
             throw error.ofOpening
@@ -310,7 +310,8 @@ package final class Source: @unchecked Sendable {  // `turn` or the publish lock
 
     /// Removes what is stored already, for a place where storing takes time.
     private func dropStored(_ changes: inout [StoredChange]) {
-        if changes.count > 1 || changes.first.map(isStored) ?? false { changes.removeAll(where: isStored) }
+        if changes.count != 1 { return changes.removeAll(where: isStored) }
+        if isStored(changes[0]) { changes = [] }
     }
 
     private func isStored(_ change: StoredChange) -> Bool {
