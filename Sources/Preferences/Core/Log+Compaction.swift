@@ -68,8 +68,6 @@ extension Log {
         try writeAll(lines.text(), to: new)
         try system.sync(new)
         guard try put(draft, at: target, insteadOf: old) else { return }
-        // Others who wait for it find the new one, which stays locked until it is complete.
-        defer { system.unlock(old) }
         let isLate = try carryOver(from: old, to: new)
         let status = try system.status(new)
         (file, opened) = (new, status)
