@@ -187,8 +187,11 @@ struct LogReading {
     }
 
     /// Returns the length of the object over several lines that some bytes begin with, up to the end of its last line.
-    private static func joined(_ bytes: UnsafeRawBufferPointer, isFirst: Bool) -> Int? {
-        guard let length = JSONLine.lengthOfObject(bytes, isFirst: isFirst) else { return nil }
+    static func joined(_ bytes: UnsafeRawBufferPointer, isFirst: Bool) -> Int? {
+        // Not an empty line before one.
+        guard let newline = bytes.firstNewline, !bytes[..<newline].allSatisfy(\.isSpace),
+            let length = JSONLine.lengthOfObject(bytes, isFirst: isFirst)
+        else { return nil }
         let end = bytes[length...].firstIndex(of: 10) ?? bytes.count
         return bytes[length..<end].allSatisfy(\.isSpace) ? end : nil
     }
@@ -236,7 +239,7 @@ struct LogReading {
 // MARK: Files of another kind
 
 extension UnsafeRawBufferPointer {
-    fileprivate var firstNewline: Int? {
+    var firstNewline: Int? {
         guard let baseAddress, let found = memchr(baseAddress, 10, count) else { return nil }
         return UnsafeRawPointer(found) - baseAddress
     }

@@ -142,6 +142,8 @@ package final class Node: Named, @unchecked Sendable {
         var next = cell
         while let known = next {
             if known.key == key {
+                // The rules of the declarations that are gone might have been others, at the same address.
+                if known.users == 0, key.rules != nil { known.invalidate() }
                 known.users += 1
                 return known
             }

@@ -15,6 +15,8 @@ extension Source {
 
     /// Has a thread look for external changes; returns at once.
     func lookLater() {
+        // A load that notifies of itself reads what is new, and would cause the next one if it fails.
+        if !isOpen, turn.isMine { return }
         guard !isLookQueued.exchange(true, ordering: .acquiringAndReleasing) else { return }
         process.pool.run { [weak self] in self?.lookNow() }
     }

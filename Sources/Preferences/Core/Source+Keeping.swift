@@ -213,7 +213,7 @@ extension PreferenceError {
     /// Whether the place can't store now what it might store later; else the value itself, or one that it depends on, is rejected.
     var isOfPlace: Bool {
         let codes: [Code] = [
-            .unavailable, .readOnly, .noSpace, .notPermitted, .unknownFormat, .outcomeUnknown, .notDurable,
+            .unavailable, .readOnly, .noSpace, .notPermitted, .unknownFormat, .outcomeUnknown,
         ]
         return isOfOthers || name == nil && codes.contains(code)
     }

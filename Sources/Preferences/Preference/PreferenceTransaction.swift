@@ -386,4 +386,15 @@ extension StoreCore {
         }
         return found
     }
+
+    /// The listed values at one moment; under the publish lock.
+    var contentsUnderLock: [String: PropertyListValue] {
+        var found: [String: PropertyListValue] = [:]
+        for layer in layers.reversed() {
+            layer.source.table.forEach {
+                if let name = layer.name(of: $0.name) { found[name] = $0.value ?? found[name] }
+            }
+        }
+        return found
+    }
 }

@@ -9,7 +9,7 @@ public import Foundation
 #if !canImport(Darwin)
 extension SharedStore {
     /// Returns the user's file, between the managed settings above it and the system's defaults below it; for the state, a file alone.
-    func layers() -> [Layer] {
+    package func layers() -> [Layer] {
         do throws(PreferenceError) {
             if self == .state {
                 return FileStores.store(at: try SuiteLocation.statePath(of: ApplicationIdentifier.fix())).asLayers
@@ -23,7 +23,7 @@ extension SharedStore {
     }
 
     /// Throws nothing: every name that a folder can have is valid.
-    static func checkSuite(_ name: String) throws(PreferenceError) {}
+    package static func checkSuite(_ name: String) throws(PreferenceError) {}
 
     func location() throws(PreferenceError) -> SuiteLocation {
         let environment = SuiteLocation.Environment.current

@@ -56,6 +56,10 @@ struct LogCompactionTests {
             "{\"$later\": {\"x\":[1, null]}}\n{\"a\":2 }\n"
         ),
         ("{\"a\":1}\noops\n{\"a\":2}\n{\n\"b\":1\n}\n", "{\"a\":2 }\noops\n{\n\"b\":1\n}\n"),
+        (
+            "{\"b\":1}\n{\"$comment\":\"so \\\"loud\\\"\",\"b\":2,\"a\":1}\n",
+            "{\"b\":2 }\n{\"$comment\":\"so \\\"loud\\\"\"}\n{\"a\":1}\n"
+        ),
         ("{\"a\":1 }\n{\"b\":1.50}\n{\"b\":1e2}\n", "{\"a\":1 }\n{\"b\":1e2 }\n"),
         ("{\"\u{e9}\":1}\n{\"e\u{301}\":2}\n", "{\"\u{e9}\":2 }\n"), ("{\"a\":1}\n{\"a\":null}\n", ""),
     ])
@@ -157,6 +161,10 @@ struct LogCompactionTests {
         same(log.isDue(names: 1, isIdle: true), true)
         try compact(log)
         same(log.isDue(names: 1, isIdle: true), false, "it isn't tried again at once")
+        let requested = #expect(throws: PreferenceError.self) {
+            try log.compact(until: .period(.seconds(5)), isRequested: true) { _ in }
+        }
+        same(requested?.message.contains("can't be compacted"), true)
         try set(log, 1...9_000)
         let error = #expect(throws: PreferenceError.self) { try compact(log) }
         same(error?.message.contains("has \(try system.status(at: folder.path("log")).size) bytes"), true)

@@ -192,20 +192,15 @@ struct ProviderWatchTests {
 private final class SlowBackend: PreferenceBackend {
     @TaskLocal static var isInTask = false
     let loads = Mutex<[Bool]>([])
-    let timeout: Duration? = .seconds(600)
+    let place = "a test"
+    let timeout = Duration.seconds(600)
 
-    func load(host: PreferenceBackendHost) -> [String: PropertyListValue] {
+    func load(host: PreferenceBackendHost, until deadline: PreferenceDeadline) -> [StoredChange] {
         loads.withLock { $0.append(Self.isInTask) }
-        return ["a": 1]
+        return [StoredChange("a", 1)]
     }
 
-    func apply(
-        _ changes: [String: PropertyListValue?],
-        if condition: PreferenceCondition
-    ) throws(PreferenceError) -> PreferenceBackendCommit {
-        throw PreferenceError(.readOnly, "a test reads only")
-    }
-
-    func sync() {}
+    func catchUp(until deadline: PreferenceDeadline) -> ExternalChanges { .none }
+    func change(until deadline: PreferenceDeadline, _ body: (ExternalChanges) throws -> [StoredChange]) throws {}
 }
 #endif

@@ -16,7 +16,7 @@ enum Crash {
         case flush(Int)
         /// Another process compacts.
         case compact
-        /// A process does what it does from time to time, which includes a compaction if the file has many outdated lines.
+        /// A process does what it does from time to time; after a failed sync it writes a new file.
         case tidy(Int)
         /// A shell is ended in the middle of a line.
         case fragment
@@ -51,12 +51,10 @@ enum Crash {
         [.set(0, "a"), .flush(0), .fragment, .set(0, "a"), .flush(0), .compact, .pair(0), .flush(0)],
         [.pair(0), .set(0, "a"), .set(0, "a"), .flush(0), .pair(0), .compact, .set(0, "b"), .flush(0)],
         [.pair(0), .set(1, "a"), .flush(1), .compact, .pair(1), .flush(1), .compact, .set(0, "b"), .flush(0)],
-        Array(repeating: .set(0, "a"), count: 18) + [
-            .flush(0), .tidy(0), .set(0, "b"), .flush(0), .set(1, "a"), .flush(1),
-        ],
+        [.set(0, "a"), .pair(0), .flush(0), .tidy(0), .set(0, "b"), .flush(0)],
     ]
 
-    /// Runs the chosen lives with every disturbance, or a tenth of these runs if `count` is below 100; and `count` random lives.
+    /// Runs the chosen lives with every disturbance, or a twentieth of these runs if `count` is below 100; and `count` random lives.
     static func run(_ count: Int, _ report: inout Report) async throws {
         var total = Total()
         var generator = Generator(state: 1)
@@ -68,7 +66,7 @@ enum Crash {
                 + (0..<undisturbed.calls).map { Disturbance(externalSet: $0) }
                 + (0..<undisturbed.calls).map { Disturbance(fragment: $0) }
             for (index, disturbance) in disturbances.enumerated() where report.failures.isEmpty {
-                if count >= 100 || index == 0 || number.isMultiple(of: 10) {
+                if count >= 100 || index == 0 || number.isMultiple(of: 20) {
                     try check(try play(life, disturbance), life, disturbance, &total, &report)
                 }
                 number += 1
@@ -226,7 +224,7 @@ enum Crash {
 
         private func backend(_ process: Int) throws -> FileBackend {
             if let backend = backends[process] { return backend }
-            let backend = FileBackend(path, fileSystem, Process.current, idle: .zero)
+            let backend = FileBackend(path, fileSystem, Process.current)
             _ = try backend.load(host: PreferenceBackendHost(changed: {}, report: { _ in }), until: deadline)
             backends[process] = backend
             return backend
@@ -240,7 +238,7 @@ enum Crash {
             case 0..<3: return .set(process, Bool.random(using: &generator) ? "a" : "b")
             case 3..<5: return .pair(process)
             case 5..<8: return .flush(process)
-            case 8: return .compact
+            case 8: return Bool.random(using: &generator) ? .compact : .tidy(process)
             default: return Bool.random(using: &generator) ? .fragment : .release(process)
             }
         }
