@@ -139,7 +139,11 @@ extension Source {
             let (node, old) = (before.node, before.old)
             node.isTouched = false
             let new = node.needsCandidates ? node.candidates() : []
-            if before.first != node.first || node.usesWeaker && old != new { effects.note(node) } else { node.invalidate() }
+            if before.first != node.first || node.usesWeaker && old != new {
+                effects.note(node)
+            } else {
+                node.invalidate()
+            }
             if !node.subscriptions.isEmpty, old != new {
                 effects.add(ChangeEntry(node: node, name: node.name, old: old, new: new), to: node.core)
             }
