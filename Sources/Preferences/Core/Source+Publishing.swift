@@ -139,15 +139,7 @@ extension Source {
             let (node, first, old) = (before.node, before.first, before.old)
             node.isTouched = false
             let new = node.needsCandidates ? node.candidates() : []
-<<<<<<< HEAD
             if first != node.first || node.usesWeaker && old != new { effects.note(node) } else { node.invalidate() }
-=======
-            if before.first != node.first || node.usesWeaker && old != new {
-                effects.note(node)
-            } else {
-                node.invalidate()
-            }
->>>>>>> 400116d5fb16406d3526b2c24c1958773dafc7e1
             if !node.subscriptions.isEmpty, old != new {
                 effects.add(ChangeEntry(node: node, name: node.name, old: old, new: new), to: node.core)
             }
