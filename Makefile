@@ -32,11 +32,13 @@ INTERFACES := Preferences PreferencesSchema PreferencesEditing PreferencesValida
 	PreferencesFoundation PreferencesKeyring PreferencesArgumentParser PreferencesConfiguration PreferencesMacros PreferencesEtcd
 
 # The files that the tests with etcd and the tests of prefs-adopt cover; the gate runs these tests unless they passed with the same files
-# on this machine. For etcd: the product, its tests, and the code below: the contract of backends, the stores on a backend, locks and threads.
+# on this machine. For etcd: the product, its tests, and the code below: the contract of backends, the core, and the stores over it.
 ETCD_COVERED := Package.swift Sources/PreferencesEtcd Tests/Products/Package.swift Sources/PreferencesSchema/PreferenceSchema.swift \
 	Sources/PreferencesSchema/PreferenceSchema+Property.swift Tests/Products/PreferencesEtcdTests Tests/Products/EtcdTestSupport \
 	Evidence/Torture/Etcd Tests/TestSupport Tests/FileTestSupport Examples/Service/create-etcd-user \
-	Sources/PreferencesTesting/Contract Sources/Preferences/Core Sources/Preferences/System Sources/CPreferences
+	Sources/PreferencesTesting/Contract Sources/CPreferences Sources/Preferences/System Sources/Preferences/Core \
+	$(addprefix Sources/Preferences/Preference/,PreferenceStore.swift PreferenceStore+Backend.swift PreferenceStore+Loading.swift \
+	PreferenceStore+Observing.swift PreferenceStore+Transaction.swift PreferenceStore+Values.swift PreferenceTransaction.swift)
 ADOPT_COVERED := Adopt Scripts/interfaces/Preferences.txt
 
 .PHONY: quick check check-all format record-interface build build-products warnings fresh-clone full-tests torture mutants fuzz etcd-tests service-etcd \

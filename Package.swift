@@ -67,7 +67,7 @@ let package = Package(
         .library(name: "PreferencesEditing", targets: ["PreferencesEditing"]),
         .library(name: "PreferencesCloud", targets: ["PreferencesCloud"]),
         .library(name: "PreferencesValidation", targets: ["PreferencesValidation"]),
-        // INSPECTION .library(name: "PreferencesInspection", targets: ["PreferencesInspection"]),
+        .library(name: "PreferencesInspection", targets: ["PreferencesInspection"]),
         .library(name: "PreferencesTesting", targets: ["PreferencesTesting"]),
         .library(name: "PreferencesKeyring", targets: ["PreferencesKeyring"]),
         .library(name: "PreferencesFoundation", targets: ["PreferencesFoundation"]),
@@ -117,7 +117,7 @@ let package = Package(
         .target(name: "PreferencesValidation", dependencies: ["Preferences"], swiftSettings: settings),
         .target(name: "PreferencesCloud", dependencies: ["Preferences"], swiftSettings: settings),
         // What the tool `prefs` needs, which is a package of its own and so can't use what this one lends itself.
-        // INSPECTION .target(name: "PreferencesInspection", dependencies: ["Preferences"], swiftSettings: settings),
+        .target(name: "PreferencesInspection", dependencies: ["Preferences"], swiftSettings: settings),
         .target(
             name: "PreferencesTesting",
             dependencies: ["CPreferences", "Preferences"],
@@ -173,7 +173,7 @@ let package = Package(
         .testTarget(
             name: "PreferencesTests",
             dependencies: [
-                "Preferences", "PreferencesSchema", "PreferencesEditing", 
+                "Preferences", "PreferencesSchema", "PreferencesEditing", "PreferencesInspection",
                 "PreferencesValidation", "PreferencesTesting", "PreferencesEtcd", "FileTestSupport",
                 "TestSupport",
                 "KillWriter", "PlaceProbe", "ForkProbe", "IsolationProbe", "laws",

@@ -2,9 +2,6 @@ public import Preferences
 
 /// Operations of the tool `prefs` on a file, other than reading and setting.
 public enum PreferencesFile {
-    /// The name under which a store records the user defaults domains that were imported.
-    public static let importedName = PreferenceStore.importedName
-
     /// The names that the library itself keeps in a store and that no program declares.
     public static let ownNames: Set = PreferenceStore.recordNames
 
@@ -13,8 +10,6 @@ public enum PreferencesFile {
 
     /// Returns all contents of a file, read once; calls `report` with an error for each line that is skipped.
     ///
-    /// The file isn't watched: to begin and end a watch takes longer than to read a small file.
-    ///
     /// - Parameters:
     ///   - path: The file's path.
     ///   - reportsUnfinished: Whether a last line that has no end and can't be read is reported, too. A program may be about to end it.
@@ -22,11 +17,21 @@ public enum PreferencesFile {
     public static func contents(
         of path: String,
         reportsUnfinished: Bool = false,
-        _ report: @escaping @Sendable (PreferenceError) -> Void
+        _ report: (PreferenceError) -> Void
     ) throws(PreferenceError) -> [String: PropertyListValue] {
-        let backend = FileBackend(path: path, reportsUnfinished: reportsUnfinished, watcher: nil)
-        return try backend.load(host: PreferenceBackendHost(changed: { _ in }, report: report))
+        let log = log(path)
+        var contents: [String: PropertyListValue] = [:]
+        do throws(FileSystemError) {
+            if case .contents(_, let changes) = try log.look() {
+                for change in changes { contents[change.name] = change.value }
+            }
+            if reportsUnfinished { try log.endLastLine() }
+        } catch { throw PreferenceError(error, isWriting: false) }
+        for error in log.damage { report(error) }
+        return contents
     }
+
+    private static func log(_ path: String) -> Log { Log(path, trustsOwner: TrustedOwners.setting.fix().value) }
 
     /// Returns the number of the line that last set each name, from 1; see `JSONLine.numbers(in:joinsLines:)`.
     public static func lines(in bytes: [UInt8], joinsLines: Bool) -> [String: Int] {
@@ -35,48 +40,35 @@ public enum PreferencesFile {
 
     /// Returns the paths of the links on the way to a file.
     public static func links(to path: String) throws(PreferenceError) -> [String] {
-        do { return try LogPath(path: path).walk().links } catch { throw PreferenceError(LogError.failed(error)) }
+        do { return try PathWalk(path, .system).links } catch { throw PreferenceError(error, isWriting: false) }
     }
 
     /// Returns the store of a suite's program, even if this process was started with fresh stores.
     public static func store(ofSuite name: String) throws(PreferenceError) -> PreferenceStore {
         try SuiteLocation.check(name)
         try SharedStore.checkSuite(name)
-        return PreferenceStore(replacement: nil) { SharedStore.suite(name).layers() }
+        return PreferenceStore { SharedStore.suite(name).layers() }
     }
 
     /// Appends an empty object to a file in which nothing is an object of names and values, so that programs use it from now on;
     /// does nothing to other files.
     public static func adopt(_ path: String) throws(PreferenceError) {
-        let log = LogFile<FileContents>(path: path, watcher: nil)
-        do throws(LogError) {
-            try log.load(observer: LogObserver(changed: {}, damaged: { _ in }, failed: { _ in }))
-            try log.adopt(with: Array("{}\n".utf8))
-        } catch {
-            throw PreferenceError(error)
-        }
+        try change(path) { log, deadline in try log.adopt(until: deadline) }
     }
 
-    /// Rewrites the file with one name a line, including objects over several lines; lines that can't be read are kept in a file
-    /// next to it.
-    ///
-    /// Blocks for more than a second after that, to copy the lines that other processes still append to the old file.
+    /// Rewrites the file with one name a line, including objects over several lines; lines that can't be read stay.
     public static func compact(_ path: String) throws(PreferenceError) {
-        let log = LogFile<FileContents>(
-            path: path,
-            joinsLines: true,
-            trustsOwners: TrustedOwners.setting.fix().value,
-            watcher: nil
-        )
-        do throws(LogError) {
-            try log.load(observer: LogObserver(changed: {}, damaged: { _ in }, failed: { _ in }))
-            // Without a newline after it, a damaged line or an object over several lines would be copied as one that is still arriving.
-            try log.endLastLine()
-            try log.compact()
-        } catch {
-            throw PreferenceError(error)
+        try change(path) { log, deadline in try log.compact(until: deadline, isRequested: true) { _ in } }
+    }
+
+    private static func change(
+        _ path: String,
+        _ body: (Log, PreferenceDeadline) throws -> Void
+    ) throws(PreferenceError) {
+        let (log, timeout) = (log(path), Duration.seconds(5))
+        do { try body(log, PreferenceDeadline(after: timeout)) } catch {
+            throw PreferenceError(.unavailable, from: log.error(ofChanging: error, timeout))
         }
-        withExtendedLifetime(log) { usleep(1_200_000) }
     }
 }
 
@@ -112,7 +104,7 @@ public struct PreferencesHistory: Sendable {
     /// - Throws: `unknownFormat` for a file of a newer format.
     public init(_ bytes: [UInt8]) throws(PreferenceError) {
         let result = bytes.withUnsafeBytes { bytes in
-            Result { () throws(JSONLineError) in
+            Result { () throws(PreferenceError) in
                 var (start, line) = (0, 0)
                 while start < bytes.count {
                     line += 1
@@ -122,30 +114,23 @@ public struct PreferencesHistory: Sendable {
                 }
             }
         }
-        do throws(JSONLineError) { try result.get() } catch {
-            throw PreferenceError(.unknownFormat, error.description)
-        }
-        guard hasOverridden, lastTidyLine > compactedLine ?? 0 else { return }
+        try result.get()
+        guard hasOverridden else { return }
         compactedLine = lastTidyLine
         entries.removeAll { $0.line <= lastTidyLine }
     }
 
-    private mutating func read(_ bytes: UnsafeRawBufferPointer, _ line: Int) throws(JSONLineError) {
+    private mutating func read(_ bytes: UnsafeRawBufferPointer, _ line: Int) throws(PreferenceError) {
         var changes: [String: PropertyListValue?] = [:]
-        var isCompaction = false
         do throws(JSONLineError) {
-            try JSONLine.read(bytes, isFirst: line == 1) {
-                changes.updateValue($1, forKey: $0)
-            } remark: {
-                isCompaction = isCompaction || $0 == .comment(FileLayout.compactionMark)
-            }
+            try JSONLine.read(bytes, isFirst: line == 1) { changes.updateValue($1, forKey: $0) }
         } catch {
-            if error.kind == .unknownFormat { throw error }
+            if error.kind == .unknownFormat { throw PreferenceError(.unknownFormat, error.description) }
             return
         }
         if isTidy, let (name, value) = changes.first {
             isTidy = changes.count == 1 && value != nil && contents[name] == nil
-            if isTidy { (lastTidyLine, hasOverridden) = (line, hasOverridden || FileLayout.hasOverridden(bytes)) }
+            if isTidy { (lastTidyLine, hasOverridden) = (line, hasOverridden || CompactedLines.isMarked(bytes)) }
         }
         changes = changes.filter { contents[$0.key] != $0.value }
         if !changes.isEmpty {
@@ -162,10 +147,6 @@ public struct PreferencesHistory: Sendable {
             entries.append(Entry(line: line, change: change))
             for (name, value) in changes { contents[name] = value }
         }
-        guard isCompaction else { return }
-        isTidy = false
-        compactedLine = line
-        entries = []
     }
 }
 
@@ -174,21 +155,21 @@ extension PreferenceStore {
     public var contentsAndChanges: PreferenceUpdates<PreferenceStoreChange> {
         PreferenceUpdates(buffering: .unbounded) { [self] yield in
             let store = resolved
-            let observation = store.subscribe(
-                begin: { layers, _ in
-                    let now = layers.contents
-                    // No consumer waits for the first element yet, so yielding it resumes none.
-                    yield {
-                        PreferenceStoreChange(
-                            names: Set(now.keys),
-                            old: [:],
-                            new: now,
-                            origin: .external,
-                            secretNames: store.core.secretNames(among: now.keys)
-                        )
-                    }
+            let secretNames: @Sendable ([String]) -> Set<String> = { Set($0.filter(store.core.isSecret)) }
+            let observation = store.subscribe { now in
+                // No consumer waits for the first element yet, so yielding it resumes none.
+                yield {
+                    PreferenceStoreChange(
+                        names: Set(now.keys),
+                        old: [:],
+                        new: now,
+                        origin: .external,
+                        secretNames: secretNames(Array(now.keys))
+                    )
                 }
-            ) { batch in yield { PreferenceStoreChange(batch, secretNames: store.core.secretNames) } }
+            } _: { batch in
+                yield { PreferenceStoreChange(batch, secretNames: secretNames) }
+            }
             return [observation]
         }
     }
@@ -204,8 +185,8 @@ public struct SuiteFiles: Sendable {
     public let managedPath: String
     /// The files with the system's defaults, the strongest first.
     public let systemPaths: [String]
-    private let managed: DropIns
-    private let system: [DropIns]
+    private let managed: FilePlaces
+    private let system: [FilePlaces]
     /// The possible paths of a description of the suite's preferences, the strongest first; see
     /// `PreferenceGroup.jsonSchema`.
     public let schemaPaths: [String]
@@ -235,30 +216,30 @@ public struct SuiteFiles: Sendable {
     /// The values of a file, without those that a stronger file of the same layer overrides.
     public typealias FileValues = (path: String, contents: [String: PropertyListValue])
 
-    /// Returns the values of the system's defaults, in order of increasing precedence, drop-ins first.
+    /// Returns the values of the system's defaults, in order of increasing precedence.
     ///
-    /// Of the files without such values, only the one that wins over the drop-ins is returned, even if it doesn't exist.
-    /// A layer of which a file can't be read has no values, as in a program, and the error is reported.
-    public func systemContents(_ report: @escaping @Sendable (PreferenceError) -> Void) -> [FileValues] {
+    /// Of the files without such values, only the main one is returned, even if it doesn't exist. A file that can't be read is reported and
+    /// left out, as in a program.
+    public func systemContents(_ report: (PreferenceError) -> Void) -> [FileValues] {
         system.reversed().flatMap { Self.contents(of: $0, report) }
     }
 
     /// Returns the values of the managed settings, as `systemContents` does.
-    public func managedContents(_ report: @escaping @Sendable (PreferenceError) -> Void) -> [FileValues] {
+    public func managedContents(_ report: (PreferenceError) -> Void) -> [FileValues] {
         Self.contents(of: managed, report)
     }
 
-    private static func contents(
-        of places: DropIns,
-        _ report: @escaping @Sendable (PreferenceError) -> Void
-    ) -> [FileValues] {
-        let backend = DropInBackend(places, watcher: nil)
-        do throws(PreferenceError) {
-            _ = try backend.load(host: PreferenceBackendHost(changed: { _ in }, report: report))
-            return backend.contentsOfFiles.filter { !$0.contents.isEmpty || $0.path == places.files.last }
-        } catch {
-            report(error)
-            return places.files.suffix(1).map { ($0, [:]) }
+    private static func contents(of places: FilePlaces, _ report: (PreferenceError) -> Void) -> [FileValues] {
+        let (files, problems) = places.read()
+        for problem in problems { report(problem) }
+        var found = files.map { FileValues($0.path, [:]) }
+        var indices: [String: Int] = [:]
+        for (index, file) in files.enumerated() {
+            for change in file.changes {
+                if let old = indices.updateValue(index, forKey: change.name) { found[old].contents[change.name] = nil }
+                found[index].contents[change.name] = change.value
+            }
         }
+        return found.filter { !$0.contents.isEmpty || $0.path == places.files.last }
     }
 }

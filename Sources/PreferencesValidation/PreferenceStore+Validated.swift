@@ -157,7 +157,7 @@ private final class ValidatedBackend: Backend {
 
     // MARK: The backend
 
-    private var writable: Source? { store.core.writable?.source }
+    private var writable: Source? { store.core.target }
 
     var place: String { writable?.place ?? "a validated store" }
     var timeout: Duration { writable?.longestWait ?? .seconds(5) }

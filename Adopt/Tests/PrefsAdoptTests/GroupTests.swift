@@ -103,7 +103,7 @@ struct GroupTests {
             [
                 "swiftc", "-swift-version", "6", "-typecheck", "-diagnostic-style", "llvm", "-I",
                 Self.modules.appending(path: "Modules").path, "-Xcc",
-                "-fmodule-map-file=\(Self.modules.path)/CDurableFile.build/module.modulemap", file.path,
+                "-fmodule-map-file=\(Self.modules.path)/CPreferences.build/module.modulemap", file.path,
             ]
         )
         #expect(output.status == 0, "\(output.text)")

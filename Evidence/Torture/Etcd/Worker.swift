@@ -23,7 +23,6 @@ enum Worker {
         case "stamp": try stamp(in: store())
         case "herd": try Herd.runClients(Int(arguments[1]) ?? 0, configuration)
         case "clients": try FleetClients(arguments[1], configuration).run()
-        case "leave": return try leave(configuration)
         default: throw EtcdObstacle("no such role")
         }
         while readLine() != nil {}
@@ -69,21 +68,6 @@ enum Worker {
             try flag.write(FleetClients.now)
             say("set")
         }
-    }
-
-    /// Queues a write that can't be sent, and ends the process.
-    private static func leave(_ configuration: EtcdConfiguration) throws -> Int32 {
-        var configuration = configuration
-        configuration.offlineWrites = .queueing
-        configuration.timeout = .seconds(2)
-        let store = try PreferenceStore.etcd("torture", configuration)
-        PreferenceStore.defaultIssueHandler = { issue in
-            if issue.code == .notDurable { say("\(issue.message)") }
-        }
-        // Opening takes the whole time of a call. The write has its own, which it doesn't need.
-        _ = store["left"]
-        try store.write(1, for: "left")
-        exit(0)
     }
 
     /// Reads the final count from the input, observes the counter up to it, and prints what it observed.

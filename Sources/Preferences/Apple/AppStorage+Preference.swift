@@ -28,7 +28,7 @@ extension PreferenceStore {
     /// A suite that is empty when the process first uses it, if a store in memory is in the place of user defaults: in an app that hosts its
     /// own tests, in isolated stores and in a program that is started isolated; otherwise `nil`.
     fileprivate var volatileDefaults: UserDefaults? {
-        guard let source = resolved.core.writable?.source, source.backend is MemoryBackend, shows(source) else {
+        guard let source = resolved.core.target, source.backend is MemoryBackend, shows(source) else {
             return nil
         }
         return VolatileSuite.defaults
@@ -38,7 +38,7 @@ extension PreferenceStore {
     private func shows(_ source: Source) -> Bool {
         switch replacement {
         case nil: false
-        case .memory: resolved.core.writable?.source === source
+        case .memory: resolved.core.target === source
         case .layers(let stores): stores.contains { $0.shows(source) }
         case .scope(let store, prefix: _), .readOnly(let store, name: _): store.shows(source)
         }

@@ -29,7 +29,7 @@ extension PreferenceStore {
 
     /// The user defaults to which this store writes, even if they can't be read yet; `nil` if it writes to another backend.
     var userDefaults: UserDefaults? {
-        (resolved.core.writable?.source.backend as? UserDefaultsBackend)?.defaults.object
+        (resolved.core.target?.backend as? UserDefaultsBackend)?.defaults.object
     }
 
     /// Returns whether an object is the user defaults to which this store writes.

@@ -9,6 +9,8 @@ final class FileBackend: Backend, @unchecked Sendable {  // used within a turn, 
     private let watch: PathWatch
     private var changed: (@Sendable () -> Void)?
     private var lastChange: Int64 = 0
+    /// When the next look of a file that is polled is scheduled.
+    private var nextPoll: Int64 = 0
     private let idle: Duration
     /// The file that isn't synced yet; used on any thread.
     private let unsynced = Lock(Unsynced())
@@ -98,6 +100,10 @@ final class FileBackend: Backend, @unchecked Sendable {  // used within a turn, 
 
     private func watchPlaces() {
         guard let changed, !watch.update([log.path], changed) else { return }
+        // One series of polls, whatever else looks.
+        let now = preferences_now()
+        guard now >= nextPoll else { return }
+        nextPoll = now + PathWatch.pollInterval
         process.pool.run(after: PathWatch.pollInterval, changed)
     }
 
@@ -112,13 +118,7 @@ final class FileBackend: Backend, @unchecked Sendable {  // used within a turn, 
                 try JSONLine.write(changes, to: &line)
                 return line
             }
-        } catch let error as FileSystemError { throw PreferenceError(error, isWriting: true) } catch is LockedTooLong {
-            throw PreferenceError(
-                .busy,
-                "another process has held the lock of \(place) for \(timeout); nothing was changed. Try again, or end that process if it is "
-                    + "stopped"
-            )
-        }
+        } catch { throw log.error(ofChanging: error, timeout) }
         lastChange = preferences_now()
         if let file = log.file { unsynced.withLock { $0.file = file } }
     }
@@ -185,8 +185,13 @@ final class FileBackend: Backend, @unchecked Sendable {  // used within a turn, 
 }
 
 extension Source {
-    /// Creates a source over a file, for a program that tests it.
+    /// Creates a source over a file that is shared with no other store.
     package convenience init(file path: String) { self.init(FileBackend(path, .system, Process.current)) }
+
+    /// Returns what can't be read of the place.
+    package func currentProblems() throws -> [PreferenceError] {
+        try inTurn(until: timeout) { _, _ in own?.problems ?? [] }
+    }
 }
 
 /// The time from which a write survives a loss of power. It survives the death of the process as soon as the write returns.
@@ -198,9 +203,25 @@ public enum PreferenceDurability: Hashable, Sendable {
     case immediate
 }
 
+extension Log {
+    /// Returns what is thrown for an error of a change that waited for the lock that long.
+    package func error(ofChanging error: any Error, _ timeout: Duration) -> any Error {
+        switch error {
+        case let error as FileSystemError: PreferenceError(error, isWriting: true)
+        case is LockedTooLong:
+            PreferenceError(
+                .busy,
+                "another process has held the lock of \(path) for \(timeout); nothing was changed. Try again, or end that process if it is "
+                    + "stopped"
+            )
+        default: error
+        }
+    }
+}
+
 extension PreferenceError {
     /// Creates the error that a read or a write reports for a file.
-    init(_ error: FileSystemError, isWriting: Bool) {
+    package init(_ error: FileSystemError, isWriting: Bool) {
         let path = error.path
         switch error.kind {
         case .notAFile(let kind): self.init(.unavailable, "\(path) is a \(kind), not a file; move it away")

@@ -90,9 +90,14 @@ extension Layer {
 }
 
 /// The layers of a store, and what follows from them.
-struct LayerList {
+// A class, of which each access counts one reference; a copy of a layer counts those of all its members.
+final class LayerList: Sendable {
     let layers: [Layer]
     let base: Int
+    /// The source of the layer that a set changes.
+    let target: Source?
+    /// Whether the names in that layer begin with a prefix.
+    let addsPrefix: Bool
     let isPlain: Bool
     let hasManaged: Bool
     let hasKeyed: Bool
@@ -101,6 +106,8 @@ struct LayerList {
     init(_ listed: [Layer]) {
         layers = listed.count == 1 ? listed : listed.filter(\.isManaged) + listed.filter { !$0.isManaged }
         base = layers.firstIndex { !$0.isReadOnly } ?? layers.count
+        target = base < layers.count ? layers[base].source : nil
+        addsPrefix = base < layers.count && !layers[base].prefix.isEmpty
         isPlain = layers.count == 1 && layers[0].prefix.isEmpty && layers[0].spelling == nil
         hasManaged = layers.contains(where: \.isManaged)
         hasKeyed = layers.contains(where: \.source.isKeyed)

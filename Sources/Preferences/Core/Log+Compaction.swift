@@ -14,27 +14,36 @@ extension Log {
     /// Writes each name's value in the line of its first one, with comments, damaged lines and unknown names as they are, into a new file,
     /// which then takes the place of this one. `publish` gets what others have changed.
     ///
+    /// - Parameter isRequested: Whether a person wants it: then an object over several lines is written as lines, a last line without an end
+    ///   is ended, and each failure is thrown.
     /// - Throws: `LockedTooLong`; `unavailable`, once for a file, if that isn't possible and the file is large: it is then only appended to.
-    func compact(until deadline: PreferenceDeadline, _ publish: (ExternalChanges) -> Void) throws {
+    package func compact(
+        until deadline: PreferenceDeadline,
+        isRequested: Bool = false,
+        _ publish: (ExternalChanges) -> Void
+    ) throws {
         do {
             try withFileLocked(until: deadline) { file in
                 publish(exchange(&pending, with: .none))
                 let file = try file()
-                guard let reading, !reading.isForeign, !reading.isTorn else { return }
-                try replace(file, publish)
+                guard let reading, isRequested || !reading.isForeign && !reading.isTorn else { return }
+                try replace(file, joinsLines: isRequested, publish)
                 (leastSize, hasFailed) = (0, false)
             }
         } catch let error as FileSystemError {
-            try noteFailure(error)
+            try noteFailure(error, isRequested)
         }
     }
 
-    private func noteFailure(_ error: FileSystemError) throws {
+    private func noteFailure(_ error: FileSystemError, _ isRequested: Bool) throws {
         let size = reading?.status.size ?? 0
         leastSize = size + Self.largeSize
         // The new file might not have been removed.
         hasRemovedDrafts = false
-        guard error.deniesReplacing, size > Self.largeSize, !hasFailed else { return }
+        guard error.deniesReplacing, isRequested || size > Self.largeSize && !hasFailed else {
+            if isRequested { throw error }
+            return
+        }
         hasFailed = true
         throw PreferenceError(
             .unavailable,
@@ -45,16 +54,18 @@ extension Log {
     }
 
     /// Replaces the locked file, which was read to its end.
-    private func replace(_ old: OpenFile, _ publish: (ExternalChanges) -> Void) throws {
+    private func replace(_ old: OpenFile, joinsLines: Bool, _ publish: (ExternalChanges) -> Void) throws {
         guard let reading else { return }
+        let bytes = try bytes(of: old, from: 0, count: Int(reading.status.size))
+        let lines = try CompactedLines(bytes, joinsLines: joinsLines)
+        if reading.isForeign, !lines.haveNames { throw PreferenceError.foreignFile(path) }
         let target = try PathWalk(path, system).real
         if try system.hasOtherNames(target) { throw FileSystemError.inUse("rename", path) }
         let (draft, new) = try openDraft(of: target)
         // After an exchange it is the old file.
         defer { system.discard(draft) }
         try system.copyAccess(from: old, reading.status, to: new)
-        let bytes = try bytes(of: old, from: 0, count: Int(reading.status.size))
-        try writeAll(CompactedLines(bytes).text(), to: new)
+        try writeAll(lines.text(), to: new)
         try system.sync(new)
         guard try put(draft, at: target, insteadOf: old) else { return }
         let isLate = try carryOver(from: old, to: new)
@@ -129,7 +140,7 @@ extension Log {
 }
 
 /// The lines of a file without the values that later lines override, in the order in which the names first appear.
-struct CompactedLines {
+package struct CompactedLines {
     private enum Item {
         case name(String)
         /// A comment, a part of a newer version, or a line that can't be read.
@@ -150,13 +161,20 @@ struct CompactedLines {
     private var unknown: Set<String> = []
     private var isAfterSpace = false
 
-    /// Creates the lines of a file that ends with one.
-    init(_ bytes: [UInt8]) throws(PreferenceError) {
+    /// Whether a line sets a name.
+    var haveNames: Bool { !values.isEmpty }
+
+    /// Creates the lines of a file from its text.
+    ///
+    /// - Parameter joinsLines: Whether an object may extend over several lines.
+    init(_ bytes: [UInt8], joinsLines: Bool = false) throws(PreferenceError) {
         var failure: PreferenceError?
         bytes.withUnsafeBytes { bytes in
             var start = 0
             while start < bytes.count {
-                let end = bytes[start...].firstIndex(of: 10) ?? bytes.count
+                let rest = UnsafeRawBufferPointer(rebasing: bytes[start...])
+                let joined = joinsLines ? LogReading.joined(rest, isFirst: start == 0) : nil
+                let end = start + (joined ?? rest.firstNewline ?? rest.count)
                 do throws(PreferenceError) {
                     try read(UnsafeRawBufferPointer(rebasing: bytes[start..<end]), isFirst: start == 0)
                 } catch { failure = failure ?? error }
@@ -197,7 +215,10 @@ struct CompactedLines {
                 var text: [UInt8] = []
                 try JSONLine.write(comment: comment, to: &text)
                 add(.text(text))
-            case .unknown(let text): if unknown.insert(text).inserted { add(.text(Array("{\(text)}\n".utf8))) }
+            case .unknown(let text):
+                // In an object over several lines, it might have some; a string has none.
+                let line = "{\(text)}".utf8.map { $0 == 10 ? 32 : $0 } + [10]
+                if unknown.insert(text).inserted { add(.text(line)) }
             }
         }
         for (name, value) in entries {
@@ -245,7 +266,7 @@ struct CompactedLines {
     }
 
     /// Whether a line's name had other values when the file was compacted: then a space is before the brace.
-    private static func isMarked(_ line: UnsafeRawBufferPointer) -> Bool {
+    package static func isMarked(_ line: UnsafeRawBufferPointer) -> Bool {
         // A person who writes a space there usually writes one after the brace, too.
         line.count > 3 && line[1] == UInt8(ascii: "\"") && line[line.count - 3] != UInt8(ascii: " ")
             && line[line.count - 2] == UInt8(ascii: " ") && line[line.count - 1] == UInt8(ascii: "}")

@@ -16,6 +16,13 @@ extension Log {
         }
     }
 
+    /// Appends an empty object to a file of another kind, which programs use from then on; does nothing to others.
+    package func adopt(until deadline: PreferenceDeadline) throws {
+        try withFileLocked(until: deadline) { file in
+            if reading?.isForeign == true { try append(Array("{}\n".utf8), to: file()) }
+        }
+    }
+
     /// Locks the file that the path names, which is created, and runs `body` with what is new in it in `pending`.
     ///
     /// `body` gets the file, or the error for which it can't be written, which is thrown if it is needed.

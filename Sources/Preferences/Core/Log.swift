@@ -6,7 +6,7 @@ internal import Synchronization
 /// A writer has the file's lock from its look at what others appended until its own line is there. A reader needs no lock: a line
 /// counts from its newline on, or as soon as it is complete. A compaction writes a new file and exchanges it, so each writer checks, when it
 /// has the lock, that the path still names the file that it has opened.
-final class Log: @unchecked Sendable {  // used within a turn, except what is atomic or constant
+package final class Log: @unchecked Sendable {  // used within a turn, except what is atomic or constant
     typealias Lines = [[StoredChange]]
 
     let path: String
@@ -32,13 +32,13 @@ final class Log: @unchecked Sendable {  // used within a turn, except what is at
     var hasFailed = false
     var hasRemovedDrafts = false
 
-    init(_ path: String, _ system: FileSystem = .system, trustsOwner: Bool = false) {
+    package init(_ path: String, _ system: FileSystem = .system, trustsOwner: Bool = false) {
         (self.path, self.system) = (path, system)
         self.trustsOwner = Atomic(trustsOwner)
     }
 
     /// The lines that can't be read.
-    var damage: [PreferenceError] { reading?.damage ?? [] }
+    package var damage: [PreferenceError] { reading?.damage ?? [] }
 
     /// Whether the last look found no file.
     var isMissing: Bool { isKnown && reading == nil }
@@ -60,9 +60,17 @@ final class Log: @unchecked Sendable {  // used within a turn, except what is at
     // MARK: Reading
 
     /// Returns what is new since the last look; nothing while a program is about to save the file in place.
-    func look() throws(FileSystemError) -> ExternalChanges {
+    package func look() throws(FileSystemError) -> ExternalChanges {
         try look(status(), isChanging: false)
         return exchange(&pending, with: .none)
+    }
+
+    /// Counts a last line without its end as one that has it: no program is going to end it.
+    package func endLastLine() throws(FileSystemError) {
+        guard let file, var reading, reading.isTorn else { return }
+        let rest = try bytes(of: file, from: reading.offset, count: Int(reading.status.size - reading.offset))
+        try reading.read((rest + [10])[...]) { _ in }
+        self.reading = reading
     }
 
     func status() throws(FileSystemError) -> FileStatus? {
@@ -243,8 +251,17 @@ final class Log: @unchecked Sendable {  // used within a turn, except what is at
     private var distrustsOwners: Bool { system.isPrivileged && !isTrusted }
 
     private func checkFolder() throws(FileSystemError) {
-        guard distrustsOwners, let folder = try PathWalk(path, system).entries.last?.folder else { return }
+        guard distrustsOwners, let folder = try realFolder() else { return }
         try checkOwner(system.status(at: folder), folder)
+    }
+
+    /// The folder that has the file, or is going to have it.
+    private func realFolder() throws(FileSystemError) -> String? {
+        do throws(FileSystemError) {
+            // A walk makes a text of each part of the path.
+            if try !system.status(at: path, followsLinks: false).isLink { return path.folder }
+        } catch {}  // the walk finds the cause, too
+        return try PathWalk(path, system).entries.last?.folder
     }
 
     private func checkOwner(_ status: FileStatus, _ path: String) throws(FileSystemError) {

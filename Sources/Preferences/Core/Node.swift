@@ -47,10 +47,15 @@ package final class Node: Named, @unchecked Sendable {
     // MARK: Entries
 
     /// Shows the name, and former ones from now on, in the tables of the layers.
-    func attach(to layers: [Layer], _ names: [String] = []) {
+    func attach(to list: LayerList, _ names: [String] = []) {
         formerNames = names
-        entries.reserveCapacity(layers.count * nameCount)
-        for layer in layers {
+        // As most names; the loop copies each layer, which takes 400 instructions.
+        if list.isPlain, names.isEmpty {
+            entries = [list.layers[0].source.table.attach(self, as: name, 0)]
+            return
+        }
+        entries.reserveCapacity(list.layers.count * nameCount)
+        for layer in list.layers {
             entries.append(layer.source.table.attach(self, as: layer.key(name), entries.count))
             for name in formerNames {
                 entries.append(layer.source.table.attach(self, as: layer.key(name), entries.count))
@@ -137,6 +142,8 @@ package final class Node: Named, @unchecked Sendable {
         var next = cell
         while let known = next {
             if known.key == key {
+                // The rules of the declarations that are gone might have been others, at the same address.
+                if known.users == 0, key.rules != nil { known.invalidate() }
                 known.users += 1
                 return known
             }
@@ -231,7 +238,7 @@ extension StoreCore {
     private func findNode(_ name: String) -> Node {
         if let node = nodes[name] { return node }
         let node = nodes.find(name) { Node($0, self) }
-        node.attach(to: layersInUse)
+        node.attach(to: list)
         return node
     }
 
@@ -264,7 +271,7 @@ extension StoreCore {
     private func show(_ node: Node, under names: [String], _ effects: inout Effects) {
         let before = node.candidates()
         node.detach()
-        node.attach(to: layersInUse, names)
+        node.attach(to: list, names)
         effects.noteShown(node, before)
     }
 

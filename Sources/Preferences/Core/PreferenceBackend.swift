@@ -155,7 +155,7 @@ package protocol Backend: PreferenceBackend {
     /// The sources that a backend over another store uses.
     var below: [Source] { get }
 
-    /// The name of the place where other programs of the user can read the values as plain text, so that writing a secret fails.
+    /// The name of the place where other programs of the user can read the values as plain text, so that a secret there is reported.
     var plainTextPlace: String? { get }
 
     /// Returns the values of some names of a keyed place, or of those that have changed if the names are nil. A name that it leaves out is

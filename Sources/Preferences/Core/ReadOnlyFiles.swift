@@ -8,6 +8,12 @@ package struct FilePlaces: Hashable, Sendable {
     package var files: [String]
 
     package init(folders: [String] = [], files: [String]) { (self.folders, self.files) = (folders, files) }
+
+    /// Reads the files once; returns what each changes in the weaker ones, in their order, and the problems.
+    package func read() -> (files: [(path: String, changes: [StoredChange])], problems: [PreferenceError]) {
+        let files = ReadOnlyFiles(self)
+        return (files.readOnce(), files.problems)
+    }
 }
 
 /// Files that are only read, as one: some in their order, and over them the drop-ins of some folders in the order of their names.
@@ -110,6 +116,12 @@ final class ReadOnlyFiles: Backend, @unchecked Sendable {  // used within a turn
     }
 
     // MARK: Reading
+
+    /// Reads the files without watching them.
+    fileprivate func readOnce() -> [(path: String, changes: [StoredChange])] {
+        read(isFirst: true)
+        return order.map { ($0.name, $0.shown.entries.map(\.change)) }
+    }
 
     /// Looks at all files.
     private func read(isFirst: Bool) {

@@ -6,7 +6,6 @@ internal import Synchronization
 extension Source {
     package var place: String { backend.place }
     package var longestWait: Duration { backend.timeout }
-    package var saysWhenItWaits: Bool { backend.saysWhenItWaits || !mayWait }
     package var isWritable: Bool { isOpen && backend.isWritable }
     package var locked: [String: PreferenceError] { own?.locked ?? [:] }
     package func describe(_ name: String?) -> StoredPlace { own?.describe(name) ?? StoredPlace() }

@@ -15,6 +15,8 @@ extension Source {
 
     /// Has a thread look for external changes; returns at once.
     func lookLater() {
+        // A load that notifies of itself reads what is new, and would cause the next one if it fails.
+        if !isOpen, turn.isMine { return }
         guard !isLookQueued.exchange(true, ordering: .acquiringAndReleasing) else { return }
         process.pool.run { [weak self] in self?.lookNow() }
     }
@@ -88,7 +90,7 @@ extension Source {
 
     func catchUp(until deadline: PreferenceDeadline, isWhole: Bool = false, _ effects: inout Effects) throws {
         // Only a thread of the pool, or a read, asks a place that can't be tried to be quick.
-        let deadline = deadline.isNow && !isTriable ? unattended : deadline
+        let deadline = deadline.isNow && !saysWhenItWaits ? unattended : deadline
         do {
             let deadline = begun(deadline)
             publish(try isWhole ? backend.refresh(until: deadline) : backend.catchUp(until: deadline), &effects)

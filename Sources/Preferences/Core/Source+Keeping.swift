@@ -16,7 +16,7 @@ extension Source {
             do {
                 // Who has waited once for a turn needn't do it again.
                 let isKeeping = hasKept.load(ordering: .relaxed)
-                if isKeeping, !isTriable { throw PreferenceDeadline.WouldWait() }
+                if isKeeping, !saysWhenItWaits { throw PreferenceDeadline.WouldWait() }
                 try change(until: isKeeping ? .now : .patience, isTrial: true, body)
                 return nil
             } catch is PreferenceDeadline.WouldWait {} catch {
@@ -24,7 +24,7 @@ extension Source {
                 let isInTurn = isInTurn
                 if !isInTurn, !error.isOfPlace { return error }
                 // A place that can't be tried might only have had too little time; then a thread of the pool finds that out.
-                if !isInTurn, !error.isOfOthers, isTriable { failed = error }
+                if !isInTurn, !error.isOfOthers, saysWhenItWaits { failed = error }
             }
         }
         // Also in the body of an update, which might have forked.
@@ -133,7 +133,7 @@ extension Source {
 
     /// Stores what is kept; call in the turn.
     func storeOrRetry(until deadline: PreferenceDeadline, _ effects: inout Effects) {
-        if deadline.isNow, !isTriable { return retryLater(0) }
+        if deadline.isNow, !saysWhenItWaits { return retryLater(0) }
         do {
             try store(until: deadline, &effects) { _ in ([], 0) }
             pause = 0
@@ -194,7 +194,7 @@ extension Source {
                 if mayPause { pause = min(pause + 1, 5) }
                 guard isOpen else { return try open(until: deadline, &effects) }
                 // A place that can't be tried might need longer for each change.
-                storeOrRetry(until: isTriable ? .patience : deadline, &effects)
+                storeOrRetry(until: saysWhenItWaits ? .patience : deadline, &effects)
             }
         } catch { if hasKept.load(ordering: .relaxed) { retryLater() } }
     }
@@ -213,7 +213,7 @@ extension PreferenceError {
     /// Whether the place can't store now what it might store later; else the value itself, or one that it depends on, is rejected.
     var isOfPlace: Bool {
         let codes: [Code] = [
-            .unavailable, .readOnly, .noSpace, .notPermitted, .unknownFormat, .outcomeUnknown, .notDurable,
+            .unavailable, .readOnly, .noSpace, .notPermitted, .unknownFormat, .outcomeUnknown,
         ]
         return isOfOthers || name == nil && codes.contains(code)
     }

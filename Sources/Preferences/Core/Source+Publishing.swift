@@ -89,20 +89,39 @@ extension Source {
         return true
     }
 
+    /// A node before a change. Not a tuple, of which an array is destroyed by the runtime.
+    private struct Touched {
+        unowned(unsafe) let node: Node
+        let first: PropertyListValue?
+        let old: [Candidate]
+
+        init(_ node: Node) {
+            self.node = node
+            (first, old) = (node.first, node.needsCandidates ? node.candidates() : [])
+        }
+    }
+
+    private struct RealChange {
+        let entry: Entry
+        let value: PropertyListValue?
+    }
+
     func publishSeveral(_ changes: [StoredChange], _ announced: UInt64?, _ effects: inout Effects) {
-        var touched: [(node: Node, first: PropertyListValue?, old: [Candidate])] = []
+        var touched: [Touched] = []
         var seen: [(core: StoreCore, name: String, old: [Candidate])] = []
-        var real: [(entry: Entry, value: PropertyListValue?)] = []
+        var real: [RealChange] = []
+        touched.reserveCapacity(changes.count)
+        real.reserveCapacity(changes.count)
         for change in changes {
             guard let entry = change.value == nil ? table.entry(change.name) : table.entry(adding: change.name),
                 entry.value != change.value || entry.isTouched
             else { continue }
-            real.append((entry, change.value))
+            real.append(RealChange(entry: entry, value: change.value))
             if entry.isTouched { continue }  // a line may have a name twice
             entry.isTouched = true
             for (node, _) in entry.nodes where !node.isTouched {
                 node.isTouched = true
-                touched.append((node, node.first, node.needsCandidates ? node.candidates() : []))
+                touched.append(Touched(node))
             }
             if views.isEmpty { continue }
             views.forEach(of: change.name) { view in
@@ -111,12 +130,13 @@ extension Source {
             }
         }
         guard !real.isEmpty else { return }
-        for (entry, value) in real {
-            entry.isTouched = false
-            effects.release(table.set(entry, to: value))
+        for change in real {
+            change.entry.isTouched = false
+            effects.release(table.set(change.entry, to: change.value))
         }
         let first = effects.cores.count
-        for (node, first, old) in touched {
+        for before in touched {
+            let (node, first, old) = (before.node, before.first, before.old)
             node.isTouched = false
             let new = node.needsCandidates ? node.candidates() : []
             if first != node.first || node.usesWeaker && old != new { effects.note(node) } else { node.invalidate() }

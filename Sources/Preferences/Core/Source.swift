@@ -25,7 +25,7 @@ package final class Source: @unchecked Sendable {  // `turn` or the publish lock
     package let isKeyed: Bool
     let storesEqualValues: Bool
     /// Whether a call can be tried without waiting, by a deadline of now.
-    let isTriable: Bool
+    package let saysWhenItWaits: Bool
     /// Whether a read must look for external changes before it, if what was read last is too old.
     package let goesStale: Bool
     /// The handler of the store that was created over the source.
@@ -83,7 +83,7 @@ package final class Source: @unchecked Sendable {  // `turn` or the publish lock
         unattended = .period(backend.unattendedTimeout)
         (mayWait, isKeyed, goesStale) = (backend.mayWait, backend.isKeyed, backend.isStale != nil)
         storesEqualValues = backend.storesEqualValues
-        isTriable = !mayWait || backend.saysWhenItWaits
+        saysWhenItWaits = backend.saysWhenItWaits
         if !mayWait { phase.store(Phase.open.rawValue, ordering: .relaxed) }
     }
 
@@ -92,7 +92,7 @@ package final class Source: @unchecked Sendable {  // `turn` or the publish lock
         (self.backend, own, timeout) = (backend, nil, .period(backend.timeout))
         // The stored value may be newer than the shown one: the backend compares them.
         (unattended, mayWait, isKeyed, goesStale, storesEqualValues) = (timeout, true, false, false, true)
-        isTriable = backend.saysWhenItWaits
+        saysWhenItWaits = backend.saysWhenItWaits
     }
 
     /// Creates a source in memory.
@@ -201,13 +201,22 @@ package final class Source: @unchecked Sendable {  // `turn` or the publish lock
     // MARK: Opening
 
     /// Opens the backend unless it is open; throws if that fails.
-    func open(until deadline: PreferenceDeadline) throws {
+    ///
+    /// - Parameter reports: Whether the error is also reported, as the caller might not throw it.
+    func open(until deadline: PreferenceDeadline, reports: Bool = true) throws {
         guard !isOpen, !turn.isMine else { return }
-        try inTurn(until: deadline) { effects, deadline in try open(until: deadline, &effects) }
+        try inTurn(until: deadline) { effects, deadline in
+            try open(until: deadline, reports: reports, &effects)
+        }
     }
 
     /// - Parameter isTrial: Whether the deadline is that of a property set, so that a longer one might do.
-    func open(until deadline: PreferenceDeadline, isTrial: Bool = false, _ effects: inout Effects) throws {
+    func open(
+        until deadline: PreferenceDeadline,
+        isTrial: Bool = false,
+        reports: Bool = true,
+        _ effects: inout Effects
+    ) throws {
         guard !isOpen else { return }
         if deadline.isNow { throw PreferenceDeadline.WouldWait() }
         process.pool.start()
@@ -215,9 +224,9 @@ package final class Source: @unchecked Sendable {  // `turn` or the publish lock
         do { values = try backend.load(host: host, until: begun(deadline)) } catch {
             let error = PreferenceError(.unavailable, from: error)
             // Another thread may open it, or one with more time.
-            if error.code == .misuse || isTrial && (error.isOfOthers || !isTriable) { throw error }
+            if error.code == .misuse || isTrial && (error.isOfOthers || !saysWhenItWaits) { throw error }
             phase.store(Phase.failed.rawValue, ordering: .releasing)
-            if note(error) { effects.report(error) }
+            if note(error), reports { effects.report(error) }
             throw error.ofOpening
         }
         // A keyed backend has other values than those that it was asked for.
@@ -310,7 +319,8 @@ package final class Source: @unchecked Sendable {  // `turn` or the publish lock
 
     /// Removes what is stored already, for a place where storing takes time.
     private func dropStored(_ changes: inout [StoredChange]) {
-        if changes.count > 1 || changes.first.map(isStored) ?? false { changes.removeAll(where: isStored) }
+        if changes.count != 1 { return changes.removeAll(where: isStored) }
+        if isStored(changes[0]) { changes = [] }
     }
 
     private func isStored(_ change: StoredChange) -> Bool {

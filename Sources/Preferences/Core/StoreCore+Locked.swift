@@ -32,7 +32,7 @@ extension StoreCore {
     func names(of node: Node) -> [String] { publishing.withLock { [node.name] + node.formerNames } }
 
     /// Why values of the writable layer can't be read, by its own names.
-    var locked: [String: PreferenceError] { writable?.source.locked ?? [:] }
+    var locked: [String: PreferenceError] { target?.locked ?? [:] }
 
     /// Returns whether the writable layer's value of a preference is locked.
     func isLocked(_ name: String) -> Bool {

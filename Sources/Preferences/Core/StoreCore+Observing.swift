@@ -35,10 +35,11 @@ extension StoreCore {
             begin()
             return subscription
         }
-        return { [weak self] in
+        // A strong reference, as each observation keeps its store anyway: a weak one would make all others slower.
+        return { [self] in
             guard !subscription.isCancelled.exchange(true, ordering: .releasing) else { return }
             if timing == .willSet { Self.willSetCount.wrappingSubtract(1, ordering: .relaxed) }
-            self?.remove(subscription)
+            remove(subscription)
         }
     }
 

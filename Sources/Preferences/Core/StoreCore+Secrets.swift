@@ -1,10 +1,36 @@
+internal import Synchronization
+
 // Names whose values are secrets, or managed by their place.
 
 extension StoreCore {
     /// Records that a name was declared secret.
     package func noteSecret(_ name: String) {
-        publishing.withLock { _ = secretNames.insert(name) }
+        publishing.withLock {
+            guard secretNames.insert(name).inserted else { return }
+            uncheckedSecrets.append(name)
+            isPrepared.store(false, ordering: .releasing)
+        }
         if isUsed { for layer in layers { layer.source.noteSecret(layer.key(name)) } }
+    }
+
+    /// Reports each of some secrets that is stored as plain text, or will be if it is set.
+    func checkPlainText(of names: [String]) {
+        guard let target, let place = target.own?.plainTextPlace else { return }
+        // One below a layer of secrets comes from there, and needs no other place unless the program has stored it.
+        let isBelowSecrets = layers[..<base].contains(where: \.isSecret)
+        if isBelowSecrets, !target.isOpen { return publishing.withLock { uncheckedSecrets += names } }
+        for name in names {
+            let stored = publishing.withLock { nodes[name]?.candidates().first { $0.layer == base } }
+            if isBelowSecrets, stored?.value.isUnset ?? true { continue }
+            reportOnce(
+                PreferenceError(
+                    .misuse,
+                    name: name,
+                    "the preference is a secret, but \(place) stores it as plain text; nothing was changed. Declare it with in: .keyring, "
+                        + "from the product PreferencesKeyring"
+                )
+            )
+        }
     }
 
     /// Returns whether the value of a name is a secret: declared so here or in another store over a source, or as all of a layer's.

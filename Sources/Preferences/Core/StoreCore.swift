@@ -5,8 +5,8 @@ internal import Synchronization
 @usableFromInline
 package final class StoreCore: @unchecked Sendable {  // all but the constants is guarded by the publish lock
     let publishing: PublishLock
-    /// The layers, or none before the first use of a store that makes them then.
-    @exclusivity(unchecked) private var list: LayerList
+    /// The layers, or none before the first use of a store that makes them then: those in which a name that is declared now has entries.
+    @exclusivity(unchecked) private(set) var list: LayerList
     private let makeLayers: (@Sendable () -> [Layer])?
     private let hasLayers: Atomic<Bool>
     package let issues: IssueReporter
@@ -32,6 +32,8 @@ package final class StoreCore: @unchecked Sendable {  // all but the constants i
     /// The descriptions of the issues that are reported once and were reported.
     @exclusivity(unchecked) private var reported: Set<String> = []
     @exclusivity(unchecked) var secretNames: Set<String> = []
+    /// Those of them whose place is checked when the store is used next.
+    @exclusivity(unchecked) var uncheckedSecrets: [String] = []
     @exclusivity(unchecked) var storeSubscriptions = Subscriptions()
     /// The views of the layers for observers of the whole store, while there are any.
     @exclusivity(unchecked) var views: [Views.View] = []
@@ -101,7 +103,7 @@ package final class StoreCore: @unchecked Sendable {  // all but the constants i
             if hasLayers.load(ordering: .relaxed) { return false }
             list = made
             hasLayers.store(true, ordering: .releasing)
-            nodes.forEach { $0.attach(to: made.layers, $0.formerNames) }
+            nodes.forEach { $0.attach(to: made, $0.formerNames) }
             return true
         }
         if isFirst { noteLayers() }
@@ -118,18 +120,20 @@ package final class StoreCore: @unchecked Sendable {  // all but the constants i
         }
     }
 
-    /// The layers that a name that is declared now has entries in; call under the publish lock.
-    var layersInUse: [Layer] { list.layers }
-
     /// The layer that a set changes.
     package var writable: Layer? { base < layers.count ? layers[base] : nil }
+
+    /// The source of that layer.
+    package var target: Source? { used.target }
+    /// Whether that layer's names begin with a prefix.
+    var addsPrefix: Bool { used.addsPrefix }
 
     /// The index of the strongest layer that an update or a transaction reads: otherwise an argument, say, would be stored.
     var readBase: Int { base < layers.count ? base : 0 }
 
     /// The deadline of a blocking call that begins now. If more than the change might wait, its period has begun.
     var deadline: PreferenceDeadline {
-        guard var deadline = writable?.source.timeout else { return .never }
+        guard var deadline = target?.timeout else { return .never }
         return hasKeyed || !isPrepared.load(ordering: .relaxed) ? deadline.start() : deadline
     }
 
@@ -230,11 +234,12 @@ package final class StoreCore: @unchecked Sendable {  // all but the constants i
         }
         if goesStale { for layer in layers { layer.source.lookIfStale() } }
         let isPrepared = !goesStale && layers.allSatisfy(\.source.isOpen)
-        let misuses = publishing.withLock {
+        let (misuses, secrets) = publishing.withLock {
             self.isPrepared.store(isPrepared, ordering: .releasing)
-            return exchange(&self.misuses, with: [])
+            return (exchange(&self.misuses, with: []), exchange(&uncheckedSecrets, with: []))
         }
         for misuse in misuses { reportOnce(misuse) }
+        if !secrets.isEmpty { checkPlainText(of: secrets) }
     }
 
     /// Returns the stored values of a name alone, the strongest first; call under the publish lock.
@@ -269,7 +274,7 @@ package final class StoreCore: @unchecked Sendable {  // all but the constants i
     }
 
     func unshown(under changes: SourceChanges?) -> SourceChanges? {
-        guard let source = writable?.source, !source.unshown.isEmpty else { return changes }
+        guard let source = target, !source.unshown.isEmpty else { return changes }
         return (source, source.unshown.merging(changes?.values ?? [:]) { $1 })
     }
 
@@ -322,9 +327,9 @@ package final class StoreCore: @unchecked Sendable {  // all but the constants i
 
     // MARK: Changing
 
-    /// Checks that sets can go to the layer `base`.
-    private func checkTarget(_ deadline: PreferenceDeadline? = nil) throws(PreferenceError) {
-        guard base < layers.count else { throw readOnlyError }
+    /// Returns the source that a set changes; throws if none can be set now.
+    private func checkedTarget(_ deadline: PreferenceDeadline? = nil) throws(PreferenceError) -> Source {
+        guard let target else { throw readOnlyError }
         guard preferences_state().pointee.depth <= Self.depthLimit else {
             throw PreferenceError(
                 .feedbackLoop,
@@ -332,7 +337,10 @@ package final class StoreCore: @unchecked Sendable {  // all but the constants i
             )
         }
         // One that isn't open yet is opened with the deadline of the change.
-        if layers.count > 1 || layers[0].source.isOpen { prepare(until: deadline, except: layers[base].source) }
+        if !isPrepared.load(ordering: .acquiring), layers.count > 1 || target.isOpen {
+            prepareSources(deadline, target)
+        }
+        return target
     }
 
     var readOnlyError: PreferenceError {
@@ -356,17 +364,15 @@ package final class StoreCore: @unchecked Sendable {  // all but the constants i
 
     /// The changes by the names of the writable layer.
     private func keyed(_ changes: [StoredChange]) -> [StoredChange] {
-        isPlain || layers[base].prefix.isEmpty
-            ? changes : changes.map { StoredChange(layers[base].key($0.name), $0.value) }
+        addsPrefix ? changes.map { StoredChange(layers[base].key($0.name), $0.value) } : changes
     }
 
-    /// Checks that changes can be made, and notifies the observers that come before it, once, however often it is then tried; returns the
+    /// Checks that no name is managed, and notifies the observers that come before it, once, however often it is then tried; returns the
     /// number of the last one.
     private func announce(
         _ changes: [StoredChange],
         until deadline: PreferenceDeadline? = nil
     ) throws(PreferenceError) -> UInt64 {
-        try checkTarget(deadline)
         let isObserved = Self.willSetCount.load(ordering: .relaxed) > 0
         if hasKeyed, hasManaged || isObserved {
             for change in changes { prepare(.name(change.name), until: deadline) }
@@ -378,18 +384,20 @@ package final class StoreCore: @unchecked Sendable {  // all but the constants i
     /// Changes the writable layer for a property, which doesn't wait for long; returns what is to be reported.
     func set(_ changes: [StoredChange]) -> PreferenceError? {
         do throws(PreferenceError) {
+            let target = try checkedTarget()
             let announced = try announce(changes)
-            return layers[base].source.set(isFixed: true) { _ in (keyed(changes), announced) }
+            return target.set(isFixed: true) { _ in (keyed(changes), announced) }
         } catch { return error }
     }
 
     /// Changes the writable layer for a property by what `body` returns for the stored values, which runs in the turn, or for those that
     /// are shown while the turn can't be had.
     func set(_ body: () throws -> [StoredChange]) -> PreferenceError? {
-        do throws(PreferenceError) { try checkTarget() } catch { return error }
+        let target: Source
+        do throws(PreferenceError) { target = try checkedTarget() } catch { return error }
         // The observers are notified once, also if it is tried twice.
         var announced: UInt64?
-        return layers[base].source.set(isFixed: false) { _ in
+        return target.set(isFixed: false) { _ in
             let changes = try body()
             if hasManaged { try checkManaged(changes) }
             let number = announced ?? (Self.willSetCount.load(ordering: .relaxed) > 0 ? notifyEarly(changes) : 0)
@@ -401,17 +409,19 @@ package final class StoreCore: @unchecked Sendable {  // all but the constants i
     /// Changes the writable layer.
     func write(_ changes: [StoredChange]) throws {
         let deadline = deadline
+        let target = try checkedTarget(deadline)
         let announced = try announce(changes, until: deadline)
         let changes = keyed(changes)
-        try layers[base].source.change(until: deadline) { _ in (changes, announced) }
+        try target.change(until: deadline) { _ in (changes, announced) }
     }
 
     nonisolated(nonsending) func write(_ changes: [StoredChange]) async throws {
         try Source.checkCancellation()
-        guard let source = writable?.source else { throw readOnlyError }
+        guard let source = target else { throw readOnlyError }
         var timeout = source.timeout
         let deadline = timeout.start()
         if layers.count > 1 || hasKeyed { try await prepare(source, until: deadline, isQueued: false) }
+        _ = try checkedTarget(deadline)
         let announced = try announce(changes, until: deadline)
         let changes = keyed(changes)
         try await source.perform(until: deadline) { deadline in
@@ -424,7 +434,7 @@ package final class StoreCore: @unchecked Sendable {  // all but the constants i
         async throws
     {
         // A keyed backend that never waits is asked where the task runs.
-        if isPrepared.load(ordering: .acquiring), !hasKeyed || source.backend.saysWhenItWaits { return }
+        if isPrepared.load(ordering: .acquiring), !hasKeyed || source.saysWhenItWaits { return }
         try await source.perform(until: deadline, isQueued: isQueued) { [self] in
             if $0.isNow { throw PreferenceDeadline.WouldWait() }
             prepare(.all, until: $0)
@@ -439,10 +449,10 @@ package final class StoreCore: @unchecked Sendable {  // all but the constants i
         reading names: NamesInUse = .all,
         _ body: (inout Effects) throws -> [StoredChange]
     ) throws {
-        try checkTarget(deadline)
+        let target = try checkedTarget(deadline)
         var deadline = deadline
         if hasKeyed { try askBeforeChange(for: names, until: deadline.start()) }
-        try layers[base].source.change(until: deadline) { effects in
+        try target.change(until: deadline) { effects in
             let made = try body(&effects)
             if hasManaged { try checkManaged(made) }
             // The body has just decided; the observers run in the turn.

@@ -5,27 +5,6 @@ internal import Foundation
 #endif
 
 extension JSONLine {
-    /// Appends the line of a transaction, including the newline; a nil value removes the name.
-    ///
-    /// The names are sorted by their UTF-8 bytes, so equal changes give equal lines. If this throws, `bytes` is unchanged.
-    package static func write(_ changes: [String: PropertyListValue?], to bytes: inout [UInt8]) throws(PreferenceError)
-    {
-        if changes.count == 1, let (name, value) = changes.first {
-            return try write(name: name, value: value, to: &bytes)
-        }
-        try append(to: &bytes) { (bytes, limit) throws(PreferenceError) in
-            bytes.append(UInt8(ascii: "{"))
-            var isFirst = true
-            for (name, value) in changes.sortedByBytes {
-                if !isFirst { bytes.append(UInt8(ascii: ",")) }
-                isFirst = false
-                try appendEntry(name, value, to: &bytes, limit: limit)
-            }
-            bytes.append(UInt8(ascii: "}"))
-        }
-        bytes.append(UInt8(ascii: "\n"))
-    }
-
     /// Appends the line that sets or removes one name, including the newline. If this throws, `bytes` is unchanged.
     static func write(
         name: String,
@@ -155,7 +134,7 @@ extension JSONLine {
 
     /// Appends by `body`, and removes that again if it throws or makes the line too long.
     @inline(__always)
-    private static func append(
+    static func append(
         to bytes: inout [UInt8],
         maximumLength: Int = maximumLength,
         _ body: (_ bytes: inout [UInt8], _ limit: Int) throws(PreferenceError) -> Void
@@ -170,7 +149,7 @@ extension JSONLine {
         }
     }
 
-    private static func appendEntry(
+    static func appendEntry(
         _ name: String,
         _ value: PropertyListValue?,
         to bytes: inout [UInt8],

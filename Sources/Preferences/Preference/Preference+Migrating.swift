@@ -109,7 +109,7 @@ extension Preference {
             )
         }
         let (core, node) = (store.core, declaration.node)
-        try core.writable?.source.open(until: core.deadline)
+        try core.target?.open(until: core.deadline)
         guard let old = declaration.own().first(where: declaration.isOwn) else { return }
         guard let new = try migrated(old, to: target, transform) else { return }
         let removals = core.changes(of: node, to: nil)

@@ -121,6 +121,8 @@ extension Preference {
     }
 
     /// Decodes the values before and after a change, nil where the default is shown; returns false if the same is read before and after.
+    // Inlined, as each function looks up the type of the optional values, which takes 330 instructions.
+    @inline(__always)
     private func decode(_ entry: ChangeEntry, _ old: inout Value?, _ new: inout Value?) -> Bool {
         var (before, after) = (ReadOutcome(), ReadOutcome())
         new = declaration.read(entry.new, &after)
@@ -130,12 +132,17 @@ extension Preference {
         old = declaration.read(entry.old, &before, isReporting: false)
         switch (before.used(in: entry.old), after.used(in: entry.new)) {
         case (nil, nil): return false
-        case (let before?, let after?): return !haveSameForm(before, after)
+        case (let before?, let after?): if haveSameForm(before, after) { return false }
         default: return true
         }
+        if let old, let new { return !declaration.areSame(old, new) }
+        return true
     }
 
+    /// Passes on values that differ, unless one of them is the default and equals the other.
+    @inline(__always)
     private func pass(_ old: Value?, _ new: Value?, to body: (_ old: Value, _ new: Value) -> Void) {
+        if let old, let new { return body(old, new) }
         let before = old ?? defaultValue
         let after = new ?? defaultValue
         if !declaration.areSame(before, after) { body(before, after) }

@@ -241,6 +241,7 @@ extension PreferenceDeclaration {
     /// Returns the value of the first candidate that can be read, or `nil` without candidates; throws if none can be read.
     ///
     /// For callers that must not use the default in place of an unreadable value.
+    @inline(__always)
     package func readStrictly(_ candidates: [Candidate]) throws(PreferenceError) -> Value? {
         var outcome = ReadOutcome()
         let value = read(candidates, &outcome)

@@ -133,7 +133,7 @@ extension PreferenceStore {
         for step in steps.all {
             changes.append(try core.transact(until: deadline) { try steps.run(step, in: &$0) })
         }
-        try core.writable?.source.flush(until: deadline)
+        try core.target?.flush(until: deadline)
         return PreferenceStoreChange(changes, in: core)
     }
 
@@ -154,7 +154,7 @@ extension PreferenceStore {
     ) async throws -> PreferenceStoreChange {
         let steps = try MigrationSteps(steps, upTo: version)
         let core = resolved.core
-        let source = core.writable?.source
+        let source = core.target
         var timeout = core.deadline
         let deadline = timeout.start()
         guard !dryRun else {
@@ -234,7 +234,7 @@ private struct MigrationSteps {
 
     /// Returns the changes that the steps would make, and stores nothing.
     func rehearse(on core: StoreCore, until deadline: PreferenceDeadline) throws -> PreferenceStoreChange {
-        try core.writable?.source.open(until: deadline)
+        try core.target?.open(until: deadline)
         let (changes, _) = try core.rehearse { transaction in
             for step in all { try runUnlessDone(step, in: &transaction) }
             return transaction.ownChanges
@@ -245,7 +245,7 @@ private struct MigrationSteps {
     /// Returns whether the store has no values, as that of a new user.
     private func isNew(_ transaction: inout PreferenceTransaction) -> Bool {
         guard transaction.ownNames.allSatisfy(Self.isRecord) else { return false }
-        guard transaction.core.writable?.source.isKeyed ?? false else { return true }
+        guard transaction.core.target?.isKeyed ?? false else { return true }
         // Such a place lists only names that it was asked for, so the steps show which ones an older version had.
         var trial = transaction.trial
         for step in steps {

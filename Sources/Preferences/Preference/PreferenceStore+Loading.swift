@@ -70,7 +70,7 @@ extension PreferenceStore {
     ///
     /// - Throws: `notDurable` if that fails; the values that were set can still be read.
     public func flush() throws(PreferenceError) {
-        guard let source = resolved.core.writable?.source else { return }
+        guard let source = resolved.core.target else { return }
         do { try source.flush(until: source.timeout) } catch { throw PreferenceError(.unavailable, from: error) }
     }
 
@@ -80,7 +80,7 @@ extension PreferenceStore {
     ///
     /// - Throws: `notDurable` if that fails; the values that were set can still be read.
     public nonisolated(nonsending) func flush() async throws(PreferenceError) {
-        guard let source = resolved.core.writable?.source else { return }
+        guard let source = resolved.core.target else { return }
         var timeout = source.timeout
         try await Self.perform(source, until: timeout.start()) { deadline in
             if deadline.isNow { throw PreferenceDeadline.WouldWait() }
@@ -113,7 +113,7 @@ extension PreferenceStore {
     /// looks at the file's permissions. Call it on any thread.
     public var isWritable: Bool {
         let core = resolved.core
-        guard let source = core.writable?.source else { return false }
+        guard let source = core.target else { return false }
         core.prepare()
         // A managed layer that isn't open might have any name.
         return source.isOpen && source.backend.isWritable

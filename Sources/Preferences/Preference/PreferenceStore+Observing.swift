@@ -1,7 +1,15 @@
 extension PreferenceStore {
     /// Calls `body` with all changes of the store from now on.
-    package func subscribe(_ body: @escaping @Sendable (ChangeBatch) -> Void) -> PreferenceObservation {
-        PreferenceObservation(of: self, core.subscribe(to: nil, at: .didSet, body))
+    ///
+    /// - Parameter begin: Gets the values that the first change is made to, under a lock: it must not call out.
+    package func subscribe(
+        begin: (([String: PropertyListValue]) -> Void)? = nil,
+        _ body: @escaping @Sendable (ChangeBatch) -> Void
+    ) -> PreferenceObservation {
+        PreferenceObservation(
+            of: self,
+            core.subscribe(to: nil, at: .didSet, begin: { begin?(core.contentsUnderLock) }, body)
+        )
     }
 
     /// All changes of the store from the time an iterator is created.

@@ -103,7 +103,7 @@ public final class PreferenceStore: Sendable {
     }
 
     /// Creates a store over layers that are made when it is first used.
-    convenience init(
+    package convenience init(
         isSecret: Bool = false,
         replacement: StoreReplacement? = nil,
         layers: @escaping @Sendable () -> [Layer]

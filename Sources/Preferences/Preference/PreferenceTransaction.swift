@@ -128,9 +128,9 @@ public struct PreferenceTransaction {
     }
 
     private var sourceChanges: StoreCore.SourceChanges? {
-        guard !edits.isEmpty, let layer = core.writable else { return nil }
-        guard !layer.prefix.isEmpty else { return (layer.source, edits) }
-        return (layer.source, Dictionary(uniqueKeysWithValues: edits.map { (layer.key($0.key), $0.value) }))
+        guard !edits.isEmpty, let target = core.target else { return nil }
+        guard core.addsPrefix, let layer = core.writable else { return (target, edits) }
+        return (target, Dictionary(uniqueKeysWithValues: edits.map { (layer.key($0.key), $0.value) }))
     }
 
     /// Returns the values of a preference that would be read if the transaction ended here.
@@ -206,7 +206,7 @@ extension StoreCore {
         _ body: (inout PreferenceTransaction) throws -> Result
     ) throws -> Result {
         // A store that nobody can change is read without a turn.
-        guard writable != nil else {
+        guard let target else {
             let (result, transaction) = try rehearse(body)
             guard let change = transaction.changes.first else { return result }
             throw transaction.edits.count == 1 ? readOnlyError.named(change.name) : readOnlyError
@@ -219,10 +219,11 @@ extension StoreCore {
             do {
                 try change(until: deadline, reading: names) { effects in
                     let start = preferences_now()
-                    let (made, transaction) = try run(body, asked)
+                    var transaction = begunTransaction(asked)
+                    result = try run(body, &transaction)
                     let duration = preferences_now() - start
-                    if duration >= layers[base].source.longBody { effects.report(Self.longBody(duration)) }
-                    (result, hidingReports) = (made, transaction.hidingReports)
+                    if duration >= target.longBody { effects.report(Self.longBody(duration)) }
+                    hidingReports = transaction.hidingReports
                     return transaction.changes
                 }
             } catch let error as UnknownNames {
@@ -242,31 +243,35 @@ extension StoreCore {
     ) throws -> (Result, PreferenceTransaction) {
         var asked: Set<String> = []
         while true {
-            do { return try run(body, asked) } catch let error as UnknownNames {
+            var transaction = begunTransaction(asked)
+            do { return (try run(body, &transaction), transaction) } catch let error as UnknownNames {
                 for name in error.names { try ask(for: .name(name)) }
                 asked.formUnion(error.names)
             }
         }
     }
 
+    private func begunTransaction(_ asked: Set<String>) -> PreferenceTransaction {
+        prepare()
+        // A program's backend might compare what is read.
+        let isRecording = target.map { $0.own == nil } ?? false
+        return PreferenceTransaction(on: self, isRecording: isRecording, asked: asked)
+    }
+
+    // Not with the transaction as a result: generic code looks up the type of a tuple at each call.
     private func run<Result>(
         _ body: (inout PreferenceTransaction) throws -> Result,
-        _ asked: Set<String>
-    ) throws -> (Result, PreferenceTransaction) {
-        prepare()
-        let source = writable?.source
-        // A program's backend might compare what is read.
-        let isRecording = source.map { $0.own == nil } ?? false
-        var transaction = PreferenceTransaction(on: self, isRecording: isRecording, asked: asked)
+        _ transaction: inout PreferenceTransaction
+    ) throws -> Result {
         let result: Result
         do { result = try body(&transaction) } catch {
             // It might have failed because it has read a name as absent.
             throw transaction.unknown.isEmpty ? error : UnknownNames(names: transaction.unknown)
         }
-        source?.noteRead(transaction.readNames)
+        target?.noteRead(transaction.readNames)
         if !transaction.unknown.isEmpty { throw UnknownNames(names: transaction.unknown) }
         if let failure = transaction.failure { throw failure }
-        return (result, transaction)
+        return result
     }
 
     /// The body has read names that keyed sources must be asked for first, without the turn.
@@ -288,7 +293,7 @@ extension StoreCore {
         _ body: (inout PreferenceTransaction) throws -> Result
     ) async throws -> Result {
         try Source.checkCancellation()
-        guard let source = writable?.source else { return try blockingTransact(body) }
+        guard let source = target else { return try blockingTransact(body) }
         var timeout = deadline ?? source.timeout
         let deadline = timeout.start()
         try await source.enterQueue(until: deadline)
@@ -347,7 +352,7 @@ extension StoreCore {
     /// Changes the writable layer by what `body` returns for the stored values; the task is suspended when that has to wait.
     nonisolated(nonsending) func change(_ body: @escaping @Sendable () throws -> [StoredChange]) async throws {
         try Source.checkCancellation()
-        guard let source = writable?.source else { throw readOnlyError }
+        guard let source = target else { throw readOnlyError }
         var timeout = source.timeout
         let deadline = timeout.start()
         if layers.count > 1 { try await prepare(source, until: deadline, isQueued: false) }
@@ -378,6 +383,17 @@ extension StoreCore {
                 if let name = layer.name(of: key) { found[name] = value }
             }
             for case (let key, let value?) in changed { if let name = layer.name(of: key) { found[name] = value } }
+        }
+        return found
+    }
+
+    /// The listed values at one moment; under the publish lock.
+    var contentsUnderLock: [String: PropertyListValue] {
+        var found: [String: PropertyListValue] = [:]
+        for layer in layers.reversed() {
+            layer.source.table.forEach {
+                if let name = layer.name(of: $0.name) { found[name] = $0.value ?? found[name] }
+            }
         }
         return found
     }

@@ -9,7 +9,7 @@ public import Foundation
 #if !canImport(Darwin)
 extension SharedStore {
     /// Returns the user's file, between the managed settings above it and the system's defaults below it; for the state, a file alone.
-    func layers() -> [Layer] {
+    package func layers() -> [Layer] {
         do throws(PreferenceError) {
             if self == .state {
                 return FileStores.store(at: try SuiteLocation.statePath(of: ApplicationIdentifier.fix())).asLayers
@@ -23,7 +23,7 @@ extension SharedStore {
     }
 
     /// Throws nothing: every name that a folder can have is valid.
-    static func checkSuite(_ name: String) throws(PreferenceError) {}
+    package static func checkSuite(_ name: String) throws(PreferenceError) {}
 
     func location() throws(PreferenceError) -> SuiteLocation {
         let environment = SuiteLocation.Environment.current
@@ -158,7 +158,9 @@ extension PreferenceStore {
         let source = store.core.layers[0].source
         if durability == .immediate { source.syncsEachChange.store(true, ordering: .relaxed) }
         if trustsOwner { (source.backend as? FileBackend)?.trustOwner() }
-        do { try source.open(until: source.timeout) } catch { throw PreferenceError(.unavailable, from: error) }
+        do { try source.open(until: source.timeout, reports: false) } catch {
+            throw PreferenceError(.unavailable, from: error)
+        }
         return store
     }
 
@@ -181,7 +183,7 @@ extension PreferenceStore {
     ///
     /// The file need not exist yet.
     public var location: URL? {
-        (resolved.core.writable?.source.backend as? FileBackend).map { URL(filePath: $0.place) }
+        (resolved.core.target?.backend as? FileBackend).map { URL(filePath: $0.place) }
     }
 }
 

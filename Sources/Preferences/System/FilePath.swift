@@ -35,7 +35,7 @@ extension String {
 }
 
 /// The names that the kernel looks up on the way to a file, and the path without links that they lead to.
-struct PathWalk: Equatable {
+package struct PathWalk: Equatable {
     struct Entry: Equatable {
         /// The path of the folder, without links.
         let folder: String
@@ -46,12 +46,15 @@ struct PathWalk: Equatable {
     private(set) var entries: [Entry] = []
     private(set) var real = ""
 
+    /// The paths of the links.
+    package var links: [String] { entries.filter(\.isLink).map { $0.folder.entry($0.name) } }
+
     /// The number of links that the kernel follows (path_resolution(7)).
     private static let longestChain = 40
 
     /// Creates the walk along each part of a path up to the first that doesn't exist or is in a folder that can't be entered; the parts
     /// after that are kept as they are.
-    init(_ path: String, _ system: FileSystem) throws(FileSystemError) {
+    package init(_ path: String, _ system: FileSystem) throws(FileSystemError) {
         func parts(_ path: String) -> [String] {
             path.utf8.split(separator: UInt8(ascii: "/")).reversed().map { String(Substring($0)) }
         }

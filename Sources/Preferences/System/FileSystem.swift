@@ -9,7 +9,7 @@ internal import Darwin
 #endif
 
 /// A system call that failed, or a file that can't be used though no call failed.
-struct FileSystemError: Error, CustomStringConvertible {
+package struct FileSystemError: Error, CustomStringConvertible {
     enum Kind: Equatable {
         case call
         /// Something else than a file is at the path.
@@ -52,7 +52,7 @@ struct FileSystemError: Error, CustomStringConvertible {
     }
     static func missing(_ path: String) -> FileSystemError { FileSystemError(call: "open", path: path, code: ENOENT) }
 
-    var description: String {
+    package var description: String {
         switch kind {
         case .call: "\(call) \(path): \(String(cString: strerror(code)))"
         case .notAFile(let kind): "\(path) is a \(kind), not a file"
@@ -104,8 +104,8 @@ final class OpenFile: Sendable {
 }
 
 /// The system calls, each of which a subclass of a test can record and make fail. They repeat what a signal interrupted.
-class FileSystem: @unchecked Sendable {  // it has no state
-    static let system = FileSystem()
+package class FileSystem: @unchecked Sendable {  // it has no state
+    package static let system = FileSystem()
 
     enum Purpose { case reading, appending, creating, replacing, folder }
 

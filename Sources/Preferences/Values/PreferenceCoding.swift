@@ -214,12 +214,18 @@ extension PreferenceCoding {
             do {
                 return try decode(stored)
             } catch {
-                switch LegacyForms<Value>(of: stored) {
-                case .value(let value): return value
-                case .null: return nil
-                case .nothing: throw PreferenceError(.unreadable, from: error)
-                }
+                return try Self.legacyValue(of: stored, because: error)
             }
+        }
+    }
+
+    // Out of line, as it looks up the type of its result, which takes 330 instructions.
+    @inline(never)
+    private static func legacyValue(of stored: PropertyListValue, because error: any Error) throws -> Value? {
+        switch LegacyForms<Value>(of: stored) {
+        case .value(let value): return value
+        case .null: return nil
+        case .nothing: throw PreferenceError(.unreadable, from: error)
         }
     }
 }

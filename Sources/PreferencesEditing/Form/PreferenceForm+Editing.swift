@@ -192,7 +192,7 @@ extension Preference: EditablePreference {
     private func problemOfStored() -> PreferenceError? {
         let declaration = declaration.resolved
         let candidates = declaration.registered()
-        if let failure = declaration.store.core.writable?.source.openingError { return failure }
+        if let failure = declaration.store.core.target?.openingError { return failure }
         do throws(PreferenceError) {
             _ = try declaration.readStrictly(candidates)
             return nil

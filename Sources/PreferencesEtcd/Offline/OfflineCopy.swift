@@ -69,11 +69,8 @@ final class OfflineCopy: Sendable {
         return folder.appending(path: "\(name).\(fileName(prefix, suite))\(type.isEmpty ? "" : ".\(type)")").path
     }
 
-    private static func isFolder(_ path: String) -> Bool {
-        // A missing file becomes one.
-        var isFolder = false
-        return FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) && isFolder
-    }
+    /// Whether a folder is at a path, with a form of the question that is the same in Apple's Foundation; a missing file becomes one.
+    private static func isFolder(_ path: String) -> Bool { FileManager.default.fileExists(atPath: path + "/.") }
 
     private static func fileName(_ prefix: String, _ suite: String) -> String {
         let name = prefix.isEmpty ? suite : "\(prefix)/\(suite)"

@@ -1,4 +1,4 @@
-@testable internal import Preferences
+internal import Preferences
 
 #if canImport(FoundationEssentials)
 internal import FoundationEssentials
@@ -16,7 +16,7 @@ final class OfflineFile: Sendable {
 
     init(path: String) throws(PreferenceError) {
         self.path = path
-        source = Source(FileBackend(path, FileSystem(), .current))
+        source = Source(file: path)
         store = PreferenceStore(Layer(source: source))
         // What matters is thrown, or read by `load`: in a call of the backend, the handler would be called after that.
         store.issueHandler = { _ in }
@@ -25,7 +25,7 @@ final class OfflineFile: Sendable {
     /// Returns the values in the file; lines that can't be read are `damaged` problems.
     func load() throws(PreferenceError) -> [String: PropertyListValue] {
         try store.load()
-        source.own?.problems.forEach(note)
+        do { try source.currentProblems().forEach(note) } catch { throw PreferenceError(.unavailable, from: error) }
         return store.contents
     }
 
@@ -67,12 +67,5 @@ final class OfflineFile: Sendable {
     /// Locks the file with `.lock` appended, which isn't the file itself, as that is replaced.
     ///
     /// - Returns: The lock, which ends with its release; `nil` if another store or process has it.
-    static func lock(_ path: String) throws -> FileLock? {
-        try FileManager.default.createDirectory(
-            atPath: URL(filePath: path).deletingLastPathComponent().path,
-            withIntermediateDirectories: true,
-            attributes: [.posixPermissions: 0o700]
-        )
-        return try FileLock(path: "\(path).lock")
-    }
+    static func lock(_ path: String) throws -> FileLock? { try FileLock(path: "\(path).lock") }
 }

@@ -9,8 +9,9 @@ final class Trial: Sendable {
     let offers: Set<Rule.Need>
     private let place: PreferenceBackendPlace
     private let noted = Lock<[String]>([])
-    /// The names that were changed, for places that are asked for single names.
-    private let names = Lock<Set<String>>([])
+    /// The names that rules use at several instances, and those that were changed: for places that are asked for single names, each of whose
+    /// instances is notified of the names that it was asked for.
+    private let names = Lock<Set<String>>(["a", "b", "c"])
 
     init(of place: PreferenceBackendPlace, patience: Duration) throws {
         (self.place, self.patience) = (place, patience)

@@ -227,4 +227,17 @@ struct ShownChangesTests {
         volume.reset()
         same(changes.elements, [7, 8, 5])
     }
+
+    @Test
+    @MainActor
+    func observationSignalsNoEqualStoredForm() {
+        let (upper, lower) = (PreferenceStore.inMemory(["a": 7]), PreferenceStore.inMemory(["a": 7, "b": [1, 2]]))
+        let store = PreferenceStore.layered([upper, lower])
+        let (a, b) = (Preference("a", default: 5, in: store), Preference("b", default: [0], in: store))
+        let signalled = countSignals { _ = (a.value, b.value) }
+        for change in [{ upper["a"] = 7 }, { lower["a"] = 8 }, { lower["b"] = [1, 2] }, { upper["c"] = 1 }] { change() }
+        same(signalled.value, 0)
+        upper["a"] = nil
+        same(signalled.value, 1)
+    }
 }

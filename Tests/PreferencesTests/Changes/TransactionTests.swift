@@ -88,4 +88,36 @@ struct TransactionTests {
         #expect(result.0 == 0 && result.1 == 2 && result.2 == ["b"])
         same(store.contents, ["b": 2])
     }
+
+    /// A task's body runs again if another program changes what it has read.
+    @Test(arguments: StoreKind.allCases)
+    func onlyWhatATasksBodyHasReadIsCompared(kind: StoreKind) async throws {
+        try await kind.withStore { store in
+            func runs(_ body: (inout PreferenceTransaction) -> Void) async throws -> Int {
+                store["b"] = nil
+                var runs = 0
+                try await store.transaction { transaction in
+                    body(&transaction)
+                    transaction["a"] = .integer(.random(in: 0 ... .max))
+                    runs += 1
+                    if runs == 1 { store["b"] = 1 }
+                }
+                return runs
+            }
+            try await same(runs { _ in }, 1)
+            try await same(runs { $0["b"] = 2 }, 1, "only written")
+            try await same(runs { _ = $0["c"] }, 1)
+            try await same(runs { _ = $0["b"] }, 2, "an absent name that was read")
+            try await same(
+                runs {
+                    $0["b"] = 3
+                    _ = $0["b"]
+                },
+                1,
+                "its own write was read"
+            )
+            try await same(runs { _ = $0.names }, 2)
+            try await same(runs { _ = $0.contents }, 2)
+        }
+    }
 }

@@ -1,4 +1,5 @@
 import FileTestSupport
+import PreferencesTesting
 import TestSupport
 import Testing
 
@@ -138,5 +139,16 @@ struct UpdatesTests {
         let last = rounds(100_000)
         for value in 1...last { count.value = value }
         for value in 0...last where await updates.next() != value { Issue.record("not \(value)") }
+    }
+
+    @Test
+    func externalChangeNotifiesOnlyOfChangedNames() async throws {
+        let backend = FaultInjectingBackend(["a": 1, "b": 1])
+        let store = PreferenceStore(backend: backend)
+        var changes = store.changes.makeAsyncIterator()
+        backend.changeOutside(["a": 1])
+        backend.changeOutside(["a": 2, "b": nil])
+        let change = try #require(await changes.next())
+        #expect(change.names == ["a", "b"] && change.new == ["a": 2] && change.origin == .external)
     }
 }

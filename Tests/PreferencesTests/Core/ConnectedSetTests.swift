@@ -71,6 +71,26 @@ struct ConnectedSetTests {
         same(entries, 0)
     }
 
+    /// As of a view, which declares its preferences whenever it is drawn.
+    @Test
+    func declarationsLeaveNothingBehind() {
+        final class Box: Sendable {
+            let count: Counter
+            init(_ count: Counter) { self.count = count }
+            deinit { count.next() }
+        }
+        let (store, released) = (PreferenceStore.inMemory(["count": 1]), Counter())
+        let coding = PreferenceCoding<Box>("boxed") { _ in
+            1
+        } decode: { _ in
+            Box(released)
+        }
+        for _ in 0..<1_000 {
+            _ = Preference("count", default: Box(Counter()), coding: coding, .check { _ in true }, in: store).value
+        }
+        #expect(released.value > 980)
+    }
+
     /// One change reaches every store, on a small stack.
     @Test
     func changeReachesTenThousandStores() async {

@@ -38,6 +38,8 @@ struct KeyedTests {
             }
         }
 
+        func setSilently(_ name: String, to value: PropertyListValue?) { lock.withLock { values[name] = value } }
+
         func fail(_ name: String?) { lock.withLock { failing = name } }
 
         func observe(_ body: @escaping @Sendable (String) -> Void) -> Int {
@@ -156,6 +158,53 @@ struct KeyedTests {
         await eventually { a.value == 7 }
         n.reset()
         #expect(domain["n"] == nil && n.value == 0)
+    }
+
+    @Test
+    func eachWayToUseAPreferenceFindsItsValue() throws {
+        domain["a"] = 1
+        let uses: [(Preference<Int>) throws -> Int?] = [
+            { $0.value }, { try $0.read() }, { $0.isSet ? 1 : nil }, { $0.storedValue == 1 ? 1 : nil },
+            { $0.source == .store ? 1 : nil }, { try $0.update { $0 } }, { a in try a.store.transaction { $0[a] } },
+            { a in try a.store.transaction { $0["a"] == 1 ? 1 : nil } },
+            { a in try a.store.transaction { $0.contents["a"] == 1 ? 1 : nil } },
+        ]
+        for use in uses {
+            try same(use(Preference("a", default: 0, in: makeStore())), 1)
+            try same(use(Preference("a", default: 0, in: .layered([makeStore(), .inMemory()]))), 1)
+        }
+    }
+
+    /// Those that the store has declared, read or set: of others it can't know.
+    @Test
+    func namesInUseAreListedAndRemoved() {
+        for name in ["a", "b", "others"] { domain[name] = 1 }
+        let store = makeStore()
+        let a = Preference("a", default: 0, in: store)
+        store["new"] = 4
+        same(store.contents, ["a": 1, "new": 4])
+        same(store["b"], 1)
+        same(store.names, ["a", "b", "new"])
+        store.removeAll()
+        #expect(!a.isSet && domain["a"] == nil && domain["others"] == 1)
+    }
+
+    /// Any value might have changed, of which the framework doesn't say.
+    @Test
+    func outdatedNameIsAskedForAgain() async throws {
+        domain["n"] = 3
+        let store = makeStore()
+        let n = Preference("n", default: 0, in: .layered([store, .inMemory(["n": 9])]))
+        let seen = Recorder<Int>()
+        let observation = n.observe { seen.record($0.new) }
+        same(n.value, 3)
+        for (stored, value) in [(4, 4), (nil, 9)] as [(PropertyListValue?, Int)] {
+            domain.setSilently("n", to: stored)
+            #expect(store.core.layers[0].source.outdate())
+            same(n.value, value)
+        }
+        await eventually { seen.elements == [4, 9] }
+        withExtendedLifetime(observation) {}
     }
 
     /// The body runs again when a name was asked for.

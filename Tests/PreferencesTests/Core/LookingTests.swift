@@ -157,19 +157,4 @@ struct LookingTests {
         same(store["a"], 1)
         same(Preference("a", default: 0, in: store).source.name, "upper")
     }
-
-    /// One external change reaches every store, on a small stack.
-    @Test
-    func externalChangeReachesTenThousandStores() async {
-        let backend = FaultInjectingBackend(["theme": 0])
-        let base = PreferenceStore(backend: backend)
-        let stores = (0..<10_000).map { PreferenceStore.layered([base.scoped("account", id: "\($0)"), base]) }
-        let count = Counter()
-        let observations = stores.map { store in
-            Preference("theme", default: 0, in: store).observe { _ in count.next() }
-        }
-        await onThread(stackSize: 512 << 10) { backend.changeOutside(["theme": 1]) }
-        same(count.value, stores.count)
-        withExtendedLifetime(observations) {}
-    }
 }

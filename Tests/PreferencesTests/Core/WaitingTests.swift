@@ -303,6 +303,16 @@ struct WaitingTests {
         "transaction": { store, volume in try store.transaction { $0[volume] += 1 } },
         "transaction, async": { store, volume in try await store.transaction { $0[volume] += 1 } },
         "removeAll": { store, _ in store.removeAll() },
+        "migrate": { store, _ in try store.migrate(to: 2, steps: steps) },
+        "migrate, async": { store, _ in try await store.migrate(to: 2, steps: steps) },
+        "migrate a preference": { _, volume in volume.migrate(from: "former") },
+        "migrate from the store": { _, volume in
+            Preference("volume", default: 5, in: .inMemory()).migrate(from: volume)
+        },
+    ]
+
+    private static let steps: [PreferenceMigration] = [
+        .init(1) { $0["moved"] = $0["volume"] }, .init(2) { $0["moved"] = nil },
     ]
 
     @Test(arguments: [false, true])
@@ -315,6 +325,23 @@ struct WaitingTests {
             let deadlines = Set(clock.deadlines.elements)
             #expect(deadlines.count == 1 && !deadlines.contains { $0.contains("-") }, "\(name): \(deadlines)")
         }
+    }
+
+    /// A read is no call that can throw.
+    @Test
+    func readThatWaitsTooLongGivesTheDefaultAndTheValueIsAChange() async throws {
+        _ = try server.store([StoredChange("count", 5)], ifRevisionIs: 0, within: .seconds(1))
+        server.setSilent(true)
+        let count = Preference("count", default: 0, in: store(.server, timeout: .milliseconds(50)))
+        let (issues, seen) = (count.store.recordIssues(), Recorder<Int>())
+        #expect(count.value == 0 && count.value == 0)
+        same(issues.elements.map(\.code), [.busy])
+        let observation = count.observe { seen.record($0.new) }
+        server.setSilent(false)
+        try await persist { try await count.store.load() }
+        await eventually { seen.elements == [5] }
+        same(count.value, 5)
+        withExtendedLifetime(observation) {}
     }
 
     /// Two stores, whose bodies each write to the other one.

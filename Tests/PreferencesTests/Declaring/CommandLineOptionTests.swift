@@ -1,4 +1,5 @@
 import Foundation
+import PreferencesValidation
 import TestSupport
 import Testing
 
@@ -124,5 +125,13 @@ struct CommandLineOptionTests {
         ]
         same(issues.elements.map(\.description), messages.map { $0 + "; the default is used" })
         same(Set(settings.problems.map(\.description)), Set(issues.elements.map(\.description)))
+    }
+
+    @Test
+    func aWordBehindAFlagIsReadOverAValidatedStore() throws {
+        let words = words("--limit 7 --verbose file")
+        let store = try PreferenceStore.validated(Settings.self, over: .layered([.arguments(words), .inMemory()]))
+        let settings = Settings(in: store)
+        #expect(settings.limit == 7 && settings.verbose)
     }
 }

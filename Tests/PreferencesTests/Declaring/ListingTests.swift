@@ -1,6 +1,8 @@
-import Preferences
+import PreferencesSchema
 import TestSupport
 import Testing
+
+@testable import Preferences
 
 private enum ListedTheme: String, CaseIterable { case light, dark }
 
@@ -222,5 +224,21 @@ struct ListingTests {
     func doubleNeedsNoTypeBeforeAnOperator() {
         same(Preference("x", default: 1.5, in: store).value, 1.5)
         same(Preference("y", default: 1, in: store).value, 1)
+    }
+
+    @Test
+    func schemaLeavesOutMembersAndReportsNothing() throws {
+        struct Pair: Codable { var a = 1, b = 2 }
+        struct Group: PreferenceGroup {
+            let a = Preference("pair", default: Pair())[\.a]
+            @Preference("r", .length(5...10)) var range = 0..<7
+        }
+        let store = PreferenceStore.inMemory()
+        let issues = store.recordIssues()
+        try same(
+            Group(in: store).jsonSchema(),
+            #"{"properties":{"r":{"default":[0,7],"items":{"type":"integer"},"type":"array"}},"type":"object"}"#
+        )
+        #expect(issues.elements.isEmpty)
     }
 }

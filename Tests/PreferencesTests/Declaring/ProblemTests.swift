@@ -176,17 +176,6 @@ struct ProblemTests {
         )
     }
 
-    @Test
-    func eachArgumentThatNoPreferenceHasIsAProblem() {
-        same(
-            unknown([:], ["--prot=1", "--zzz"]),
-            [
-                #"no preference is named "prot"; its value in the layer "arguments" is ignored; did you mean "port"?"#,
-                #"no preference is named "zzz"; its value in the layer "arguments" is ignored; correct or remove it"#,
-            ]
-        )
-    }
-
     /// Kubernetes sets such variables for each service of a namespace, also for one that has the program's name.
     @Test(arguments: ["10.0.48.9", "fd00::9"])
     func variablesOfAServiceAreNoValues(host: String) {

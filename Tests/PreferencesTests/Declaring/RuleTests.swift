@@ -74,6 +74,15 @@ struct RuleTests {
         same(lenient.value, 99, "another declaration has its own rule")
     }
 
+    @Test
+    func ruleOfADeclarationThatIsGoneDoesNotApply() {
+        let store = PreferenceStore.inMemory(["volume": 7])
+        store.issueHandler = { _ in }
+        for limit in (0..<1_000).map({ $0.isMultiple(of: 2) ? 10 : 5 }) {
+            same(Preference("volume", default: 1, .range(0...limit), in: store).value, limit == 10 ? 7 : 1)
+        }
+    }
+
     @Test(arguments: [("light", nil), ("blue", "blue is not one of light, dark")])
     func choicesAllowOnlyTheirValues(value: String, reason: String?) throws {
         let theme = Preference("theme", default: "light", .choices(["light", "dark"]), in: store)

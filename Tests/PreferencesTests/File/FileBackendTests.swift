@@ -1,4 +1,5 @@
 import FileTestSupport
+import PreferencesTesting
 import Synchronization
 import TestSupport
 import Testing
@@ -113,6 +114,20 @@ struct FileBackendTests {
         await eventually { system.calls.contains("inotify_add_watch") }
         try folder.append("{\"volume\":2}\n", to: "a.jsonl")
         await eventually { volume(store).value == 2 }
+    }
+
+    /// Otherwise each call of a store would begin another series of polls, which never ends.
+    @Test
+    func looksBetweenTwoPollsScheduleNone() async throws {
+        system.setRemote()
+        let (pool, looks, isOver) = (Process.current.pool, Counter(), Counter())
+        let backend = FileBackend(path, system, Process.current)
+        let host = PreferenceBackendHost(changed: { looks.next() }, report: { _ in })
+        _ = try backend.load(host: host, until: .never)
+        for _ in 0..<50 { _ = try backend.catchUp(until: .now) }
+        pool.run(after: PathWatch.pollInterval) { isOver.next() }
+        await eventually { isOver.value == 1 }
+        #expect(looks.value < 25)
     }
 
     @Test
@@ -259,12 +274,6 @@ struct FileBackendTests {
     }
 
     @Test
-    func valueSetBeforeTheStoreWasReleasedIsSynced() async throws {
-        volume(fileStore(path, system)).value = 1
-        await eventually { system.calls.contains("fdatasync") }
-    }
-
-    @Test
     func failedSyncIsReportedAndTheFileReplaced() async throws {
         let store = fileStore(path, system)
         let issues = store.recordIssues()
@@ -297,6 +306,32 @@ struct FileBackendTests {
         same(try folder.read("a.jsonl"), "{\"volume\":1}\n{\"volume\":2}\n{\"volume\":3}\n")
         volume(store).value = 4
         same(issues.elements.map(\.code).contains(.notDurable) || (try? flush(store)) != nil, true)
+    }
+
+    /// Nothing keeps it to be stored again.
+    @Test
+    func immediateSetWhoseSyncFailsIsStoredOnce() throws {
+        let source = Source(FileBackend(path, system, Process.current))
+        source.syncsEachChange.store(true, ordering: .relaxed)
+        let store = PreferenceStore(Layer(source: source))
+        let issues = store.recordIssues()
+        system.begin(.init(code: EIO, isLasting: true, calls: ["fdatasync", "fsync"]))
+        volume(store).value = 2
+        same(Set(issues.elements.map(\.code)), [.notDurable])
+        same(source.hasKept.load(ordering: .relaxed), false)
+        #expect(try folder.read("a.jsonl") == "{\"volume\":2}\n" && volume(store).value == 2)
+    }
+
+    @Test
+    func fileHasTheStrongestDurabilityThatWasRequested() throws {
+        let store = try PreferenceStore.file(at: path)
+        let source = store.core.layers[0].source
+        for (durability, isImmediate) in [(.background, false), (.immediate, true), (.background, true)]
+            as [(PreferenceDurability, Bool)]
+        {
+            #expect(try PreferenceStore.file(at: path, durability: durability) === store)
+            same(source.syncsEachChange.load(ordering: .relaxed), isImmediate)
+        }
     }
 
     // MARK: Tidying
@@ -345,6 +380,16 @@ struct FileBackendTests {
         for value in 0..<9_000 { store["b"] = .integer(Int64(value)) }
         await eventually { (try? system.status(at: path).inode) != inode }
         same(store.contents, ["b": 8_999])
+    }
+
+    @Test
+    func fileKeepsTheContract() async throws {
+        try await PreferenceBackendContract.verify {
+            let (folder, system) = (try TemporaryFolder(), FaultyFileSystem())
+            return PreferenceBackendPlace(failNextWrite: { system.begin(.init(code: ENOSPC, calls: ["write"])) }) {
+                FileBackend(folder.path("a.jsonl"), system, Process.current)
+            }
+        }
     }
 
     @Test

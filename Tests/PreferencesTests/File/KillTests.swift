@@ -85,13 +85,4 @@ struct KillTests {
         same(text.hasSuffix("x\(count)"), true)
         same(damage, 0)
     }
-
-    @Test(arguments: ["0<&- 1>&- 2>&-", "2>&-", "1>&-", "0<&- 1>&-"])
-    func nothingOfAProgramWithClosedDescriptorsGetsIntoTheFile(_ closed: String) throws {
-        let child = try start("\"$0\" \"$1\" 5 \(closed)")
-        child.waitUntilExit()
-        let (count, _, damage) = try stored()
-        same(count, 5)
-        same(damage, 0)
-    }
 }

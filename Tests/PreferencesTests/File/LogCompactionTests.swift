@@ -56,6 +56,10 @@ struct LogCompactionTests {
             "{\"$later\": {\"x\":[1, null]}}\n{\"a\":2 }\n"
         ),
         ("{\"a\":1}\noops\n{\"a\":2}\n{\n\"b\":1\n}\n", "{\"a\":2 }\noops\n{\n\"b\":1\n}\n"),
+        (
+            "{\"b\":1}\n{\"$comment\":\"so \\\"loud\\\"\",\"b\":2,\"a\":1}\n",
+            "{\"b\":2 }\n{\"$comment\":\"so \\\"loud\\\"\"}\n{\"a\":1}\n"
+        ),
         ("{\"a\":1 }\n{\"b\":1.50}\n{\"b\":1e2}\n", "{\"a\":1 }\n{\"b\":1e2 }\n"),
         ("{\"\u{e9}\":1}\n{\"e\u{301}\":2}\n", "{\"\u{e9}\":2 }\n"), ("{\"a\":1}\n{\"a\":null}\n", ""),
     ])
@@ -162,6 +166,11 @@ struct LogCompactionTests {
         same(error?.message.contains("has \(try system.status(at: folder.path("log")).size) bytes"), true)
         try set(log, 1...9_000)
         try compact(log)
+        // A requested one always throws.
+        let requested = #expect(throws: PreferenceError.self) {
+            try log.compact(until: .period(.seconds(5)), isRequested: true) { _ in }
+        }
+        same(requested?.message.contains("can't be compacted"), true)
         same(try identity(), before)
         same(try text.hasSuffix("{\"a\":8999}\n{\"a\":9000}\n"), true)
         same(try folder.names(), reason == "link" ? ["log", "other"] : ["log"])

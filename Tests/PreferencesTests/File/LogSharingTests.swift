@@ -253,6 +253,8 @@ struct LogSharingTests {
         try folder.write("{\"a\":1}\n", to: "log")
         let process = try Process(path)
         try folder.truncate("log", andWrite: "")
+        try process.look()
+        same(process.values, ["a": 1])
         try process.settle()
         same(process.values, [:])
         try process.set("b", 2)

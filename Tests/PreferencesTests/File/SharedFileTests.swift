@@ -1,5 +1,6 @@
 import FileTestSupport
 import Foundation
+import Synchronization
 import TestSupport
 import Testing
 
@@ -36,6 +37,16 @@ struct SharedFileTests {
         #expect(try store("real/new/b.jsonl") !== stores[0])
         same(stores[0].location?.path, folder.path(names[0]))
         #expect(PreferenceStore.inMemory().location == nil)
+    }
+
+    @Test
+    func strongestDurabilityThatWasRequestedHolds() throws {
+        let store = try store("a.jsonl")
+        let syncs = { store.core.layers[0].source.syncsEachChange.load(ordering: .relaxed) }
+        same(syncs(), false)
+        _ = try PreferenceStore.file(at: folder.path("a.jsonl"), durability: .immediate)
+        _ = try self.store("a.jsonl")
+        same(syncs(), true)
     }
 
     /// Two spellings of one character are equal strings, and two names for the kernel.
@@ -163,19 +174,5 @@ struct SharedFileTests {
         try folder.append("damaged, too\n", to: "preferences.jsonl")
         await eventually { !own.elements.isEmpty }
         #expect(above.elements.count == 1 && own.elements.map(\.code) == [.damaged])
-    }
-
-    @Test
-    func valueThatCanNotBeUsedIsReportedWithFileAndLine() throws {
-        try folder.write("{\"other\":1}\n{\"volume\":\"loud\"}\n", to: "preferences.jsonl")
-        let store = try store("preferences.jsonl")
-        let issues = store.recordIssues()
-        same(Preference("volume", default: 5, in: store).value, 5)
-        let place = "(user layer, \(folder.path("preferences.jsonl")), line 2)"
-        same(issues.elements.map { $0.message.contains(place) }, [true], "\(issues.elements)")
-        let scope = store.scoped(prefix: "a.")
-        try store.write("loud", for: "a.volume")
-        same(Preference("volume", default: 5, in: scope).value, 5)
-        same(issues.elements.last?.message.contains("line 3"), true)
     }
 }

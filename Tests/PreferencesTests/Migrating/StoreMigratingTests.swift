@@ -92,4 +92,36 @@ struct StoreMigratingTests {
         let change = try store.migrate(to: 2, steps: steps, dryRun: isTrial)
         same(change.names, ["preferences.version"])
     }
+
+    @Test
+    func programsThatStartAtOnceRunEachStepOnce() async throws {
+        try await withTemporaryFolder { folder in
+            let path = folder.appending(path: "preferences.jsonl").path
+            // Two stores over two backends stand for two processes: they share only the file.
+            let stores = (0..<4).map { _ in fileStore(path, timeout: .seconds(3_600)) }
+            try await stores[0].write(0, for: "runs")
+            await withTaskGroup(of: Void.self) { group in
+                for store in stores {
+                    group.addTask {
+                        do {
+                            try await store.migrate(
+                                to: 20,
+                                steps: (1...20).map { version in
+                                    .init(version) { transaction in
+                                        guard case .integer(let runs) = transaction["runs"] else { return }
+                                        transaction["runs"] = .integer(runs + 1)
+                                    }
+                                }
+                            )
+                        } catch {
+                            Issue.record(error)
+                        }
+                    }
+                }
+            }
+            try await stores[0].load()
+            same(stores[0]["runs"], 20)
+            same(stores[0]["preferences.version"], 20)
+        }
+    }
 }

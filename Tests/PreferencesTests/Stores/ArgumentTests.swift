@@ -86,11 +86,4 @@ struct ArgumentTests {
         )
         same(issues.last?.message.hasSuffix(#"did you mean "a.volume"?"#), true)
     }
-
-    @Test
-    func withoutTextLayersNothingIsReported() {
-        let store = PreferenceStore.inMemory(["unknown": 1])
-        store.issueHandler = { Issue.record($0) }
-        #expect(Player(in: store).problems.isEmpty)
-    }
 }

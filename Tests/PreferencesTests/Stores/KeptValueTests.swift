@@ -33,45 +33,6 @@ struct KeptValueTests {
         same(issues.elements.map(\.code), [.unavailable])
     }
 
-    /// One value of several: the others are stored.
-    @Test
-    func valueThatThePlaceRejectsIsDroppedAndReported() async throws {
-        let database = Database()
-        let store = PreferenceStore(backend: PickyBackend(over: LockedBackend(database)))
-        let issues = store.recordIssues()
-        let (volume, level) = (Preference("volume", default: 5, in: store), Preference("level", default: 1, in: store))
-        try await volume.write(3)
-        func setBoth() throws { try store.transaction { _ in (volume.value, level.value) = (13, 2) } }
-        try setBoth()
-        await eventually { database["level"] == 2 }
-        await eventually { volume.value == 3 }
-        #expect(level.value == 2 && database["volume"] == 3)
-        #expect(issues.elements.map(\.code) == [.tooLarge] && issues.elements.first?.name == "volume")
-    }
-
-    /// Rejects the value 13.
-    private final class PickyBackend: PreferenceBackend {
-        private let base: LockedBackend
-        let place = "a picky place"
-        let saysWhenItWaits = true
-
-        init(over base: LockedBackend) { self.base = base }
-
-        func load(host: PreferenceBackendHost, until deadline: PreferenceDeadline) -> [StoredChange] {
-            base.load(host: host, until: deadline)
-        }
-
-        func catchUp(until deadline: PreferenceDeadline) -> ExternalChanges { base.catchUp(until: deadline) }
-
-        func change(until deadline: PreferenceDeadline, _ body: (ExternalChanges) throws -> [StoredChange]) throws {
-            try base.change(until: deadline) { update in
-                let changes = try body(update)
-                if changes.contains(where: { $0.value == 13 }) { throw PreferenceError(.tooLarge, "13 is too much") }
-                return changes
-            }
-        }
-    }
-
     /// Another member of the value is set in between, and must not be lost.
     @Test
     func membersOfTwoThreadsAreKept() async {

@@ -1,4 +1,5 @@
 import FileTestSupport
+import PreferencesTesting
 import TestSupport
 import Testing
 
@@ -176,5 +177,74 @@ struct LayeredStoreTests {
             #expect(transaction.contents == ["k": 2] && transaction.names == ["k"])
         }
         same(store.contents, ["k": 2])
+    }
+
+    /// The administrator's place may be one where nothing can be synced.
+    @Test
+    func onlyTheWritableLayerIsSynced() async throws {
+        let (managed, user, system) = (
+            FaultInjectingBackend(["a": 1]), FaultInjectingBackend(), FaultInjectingBackend()
+        )
+        for backend in [managed, system] { backend.failNext(.sync, count: .max) }
+        let store = PreferenceStore.layered([
+            PreferenceStore(backend: managed, isManaged: true), PreferenceStore(backend: user),
+            PreferenceStore(backend: system, name: "system", isReadOnly: true),
+        ])
+        store.issueHandler = { _ in }
+        try await store.write(1, for: "b")
+        try await store.flush()
+        user.failNext(.sync, count: .max)
+        await #expect(throws: PreferenceError.self) { try await store.flush() }
+    }
+
+    /// A user must not escape a policy by making it unreadable.
+    @Test
+    func policyThatCanNotBeReadLetsNothingBeSet() throws {
+        let backend = FaultInjectingBackend(["volume": 3])
+        backend.failNext(.load, count: .max)
+        let managed = PreferenceStore(backend: backend, isManaged: true)
+        let user = PreferenceStore.inMemory(["volume": 7])
+        let store = PreferenceStore.layered([user, managed])
+        let issues = Recorder<PreferenceError.Code>()
+        store.issueHandler = { issues.record($0.code) }
+        let volume = Preference("volume", default: 5, in: store)
+        #expect(volume.value == 7 && volume.isManaged)
+        for _ in 1...2 {
+            same(#expect(throws: PreferenceError.self) { try volume.write(1) }?.code, .managed)
+            #expect(throws: PreferenceError.self) { try volume.update { $0 += 1 } }
+        }
+        same(issues.elements, [.unavailable], "once")
+        same(user["volume"], 7)
+        backend.failNext(.load, count: 0)
+        try store.load()
+        let other = Preference("other", default: 0, in: store)
+        try other.write(1)
+        #expect(other.value == 1 && !other.isManaged)
+        #expect(volume.value == 3 && volume.source.isManaged)
+        // The values that were read remain in force.
+        backend.failNext(.refresh, count: .max)
+        backend.changeOutside(["volume": nil])
+        #expect(volume.value == 3 && volume.isManaged)
+    }
+
+    @Test
+    func changeBelowWhatATasksBodyHasReadIsAConflict() async throws {
+        let layers = Layers()
+        try set(3, for: "volume", in: layers.system)
+        let volume = Preference("volume", default: 0, in: layers.store)
+        var runs = 0
+        try await volume.update { value in
+            runs += 1
+            if runs == 1 { try set(5, for: "volume", in: layers.system) }
+            value += 1
+        }
+        #expect(runs == 2 && layers.user["volume"] == 6)
+        try await layers.store.transaction { transaction in
+            runs += 1
+            let count = transaction.names.count
+            if runs == 3 { try set(1, for: "other", in: layers.system) }
+            transaction["count"] = .integer(Int64(count))
+        }
+        #expect(runs == 4 && layers.user["count"] == 2)
     }
 }

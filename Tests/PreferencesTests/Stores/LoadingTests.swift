@@ -1,6 +1,7 @@
 import FileTestSupport
 import Observation
 import PreferencesTesting
+import Synchronization
 import TestSupport
 import Testing
 
@@ -36,6 +37,32 @@ struct LoadingTests {
         same(tracked.elements, [5])
         same(issues.elements.count, 1)
         withExtendedLifetime(observations) {}
+    }
+
+    /// Else each load would cause the next one.
+    @Test
+    func loadThatNotifiesItsStoreAndFailsIsNotRepeated() {
+        final class Place: PreferenceBackend {
+            let place = "a place of a test"
+            let loads = Counter()
+
+            func load(host: PreferenceBackendHost, until deadline: PreferenceDeadline) throws -> [StoredChange] {
+                loads.next()
+                host.report(PreferenceError(.damaged, "a part"))
+                host.changed()
+                throw PreferenceError(.unavailable, "the rest")
+            }
+            func catchUp(until deadline: PreferenceDeadline) -> ExternalChanges { .none }
+            func change(until deadline: PreferenceDeadline, _ body: (ExternalChanges) throws -> [StoredChange]) throws {
+            }
+        }
+        let place = Place()
+        let store = PreferenceStore(backend: place)
+        let issues = store.recordIssues()
+        same(store["a"], nil)
+        same(store.core.layers[0].source.isLookQueued.load(ordering: .acquiring), false)
+        same(place.loads.value, 1)
+        same(Set(issues.elements.map(\.code)), [.damaged, .unavailable])
     }
 
     /// No thread may see a store that another thread has loaded only in part.

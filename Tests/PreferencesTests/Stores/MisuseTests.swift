@@ -33,6 +33,19 @@ struct MisuseTests {
     }
 
     @Test
+    func loadAndMigrationInABodyAreMisuse() throws {
+        let store = PreferenceStore(backend: TableBackend(TableBackend.Table()))
+        let calls: [() throws -> Void] = [
+            { try store.load() }, { try store.migrate(to: 1, steps: [.init(1, onNewStores: true) { $0["a"] = 1 }]) },
+        ]
+        for call in calls {
+            let error = #expect(throws: PreferenceError.self) { try store.transaction { _ in try call() } }
+            same(error?.code, .misuse)
+        }
+        same(store.contents, [:])
+    }
+
+    @Test
     func anUpdateNamesItsPreference() {
         let error = #expect(throws: PreferenceError.self) {
             try store.transaction { _ in try volume.update { $0 += 1 } }
@@ -58,6 +71,7 @@ struct MisuseTests {
             other.value = 9
             try elsewhere.update { $0 += 1 }
             transaction["third"] = 1
+            #expect(store.isWritable)
         }
         same(store.contents, ["volume": 9, "other": 9, "third": 1])
         #expect(elsewhere.value == 1 && issues.elements.isEmpty)

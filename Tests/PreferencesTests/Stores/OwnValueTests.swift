@@ -58,15 +58,6 @@ struct OwnValueTests {
         #expect(ownLower.contents == [:] && lower["old"] == 2)
     }
 
-    @Test(arguments: [3, 99])
-    func versionOfALowerLayerIsNotTheStores(version: Int64) throws {
-        let (store, own) = store(over: ["preferences.version": .integer(version)], ["colour": "red"])
-        let steps: [PreferenceMigration] = [.init(2) { $0["color"] = $0["colour"] }]
-        #expect(try store.migrate(to: 2, steps: steps, dryRun: true).names.contains("color"))
-        try store.migrate(to: 2, steps: steps)
-        same(own.contents, ["colour": "red", "color": "red", "preferences.version": 2])
-    }
-
     @Test
     func transactionReadsWhatIsShownAfterAReset() throws {
         let (store, own) = store(over: ["volume": 3, "vol": 2], ["volume": 7])

@@ -41,4 +41,25 @@ struct PreferenceSourceTests {
         #expect(source(.inMemory(), policy).name == "policy" && source(.inMemory(), policy).isManaged)
         #expect(!PreferenceSource.default.isManaged && !PreferenceSource.store.isManaged)
     }
+
+    /// User defaults do so for the values of a configuration profile.
+    @Test
+    func nameThatTheBackendReportsAsManagedIs() {
+        let store = PreferenceStore(Layer(source: Source(ProfileBackend())))
+        let volume = Preference("volume", default: 0, in: store)
+        #expect(volume.source.isManaged && volume.source.name == "managed" && volume.isManaged)
+        let other = Preference("other", default: 0, in: store)
+        #expect(other.source == .store && !other.isManaged)
+    }
+
+    private final class ProfileBackend: Backend {
+        let place = "profile"
+
+        func load(host: PreferenceBackendHost, until deadline: PreferenceDeadline) -> [StoredChange] {
+            ["volume", "other"].map { StoredChange($0, 1) }
+        }
+        func catchUp(until deadline: PreferenceDeadline) -> ExternalChanges { .none }
+        func change(until deadline: PreferenceDeadline, _ body: (ExternalChanges) throws -> [StoredChange]) throws {}
+        func describe(_ name: String?) -> StoredPlace { StoredPlace(isManaged: name == "volume") }
+    }
 }

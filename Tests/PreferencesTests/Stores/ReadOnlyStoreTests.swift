@@ -1,4 +1,6 @@
 import FileTestSupport
+import Foundation
+import PreferencesTesting
 import TestSupport
 import Testing
 
@@ -85,5 +87,45 @@ struct ReadOnlyStoreTests {
         }
         store.reset(v)
         same(reports.elements.map(\.name), ["v"])
+    }
+
+    @Test
+    func layeredStoreIsWritableIfTheLayerIsThatReceivesTheWrites() {
+        let memory = PreferenceStore.inMemory()
+        let closed = PreferenceStore(Layer(source: Source(NoBackend(PreferenceError(.unavailable, "none")))))
+        closed.issueHandler = { _ in }
+        #expect(memory.isWritable && memory.scoped(prefix: "a.").isWritable && !memory.readOnly().isWritable)
+        #expect(!closed.isWritable && !PreferenceStore.environment(prefix: "A_").isWritable)
+        #expect(PreferenceStore.layered([.arguments([]), memory.readOnly(), memory]).isWritable)
+        #expect(!PreferenceStore.layered([.arguments([]), memory.readOnly()]).isWritable)
+        #expect(!PreferenceStore.layered([closed, memory]).isWritable)
+        #expect(PreferenceStore.layered([memory, closed]).isWritable)
+    }
+
+    @Test
+    func backendIsWritableUnlessItKnowsOtherwise() throws {
+        let backend = FaultInjectingBackend()
+        let store = PreferenceStore(backend: backend)
+        store.issueHandler = { _ in }
+        backend.failNext(.load)
+        #expect(!store.isWritable)
+        try store.load()
+        #expect(store.isWritable)
+    }
+
+    @Test(arguments: ["file", "link", "dangling", "new", "new/folders/file", "foreign", "newer", "folder", "file/file"])
+    func fileIsWritableIfItsUserMayWriteItOrCreateIt(name: String) throws {
+        try folder.write("{\"a\":1}\n", to: "file")
+        try folder.link("link", to: "file")
+        try folder.link("dangling", to: "missing/file")
+        try folder.write("alias l=ls\n", to: "foreign")
+        try folder.write("{\"$format\":2}\n", to: "newer")
+        try FileManager.default.createDirectory(atPath: folder.path("folder"), withIntermediateDirectories: false)
+        let store = fileStore(folder.path(name))
+        store.issueHandler = { _ in }
+        let isWritable = store.isWritable
+        same(isWritable, !["foreign", "newer", "folder", "file/file"].contains(name))
+        try same(folder.names(), ["dangling", "file", "folder", "foreign", "link", "newer"])
+        same(fails(store), !isWritable)
     }
 }

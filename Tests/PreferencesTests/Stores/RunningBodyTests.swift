@@ -35,40 +35,6 @@ struct RunningBodyTests {
     }
 
     @Test
-    func bodyMayChangeOtherStores() throws {
-        let elsewhere = Preference("volume", default: 0, in: .inMemory())
-        try volume.update { value in
-            try elsewhere.update { $0 += 1 }
-            value += 1
-        }
-        #expect(volume.value == 4 && elsewhere.value == 1 && issues.elements.isEmpty)
-    }
-
-    @Test
-    func resetInABodyIsReported() throws {
-        try volume.update { value in
-            store.reset(volume)
-            value += 1
-        }
-        same(volume.value, 4)
-        same(issues.elements.map(\.code), [.misuse])
-    }
-
-    @Test
-    func observerOfWhatABodySetsMaySetAnything() throws {
-        let other = Preference("other", default: 0, in: store)
-        let observation = other.observe { [volume] change in
-            do throws(PreferenceError) { try volume.write(change.new) } catch { Issue.record(error) }
-        }
-        try store.transaction { transaction in
-            other.value = 9
-            transaction["third"] = 1
-        }
-        same(store.contents, ["volume": 9, "other": 9, "third": 1])
-        withExtendedLifetime(observation) {}
-    }
-
-    @Test
     func ruleThatSetsItsPreference() {
         let box = Lock<Preference<Int>?>(nil)
         let limited = Preference(

@@ -1,5 +1,6 @@
 import FileTestSupport
 import Foundation
+import PreferencesTesting
 import TestSupport
 import Testing
 
@@ -95,18 +96,6 @@ struct ScopedStoreTests {
         same(store["a.count"], 4)
     }
 
-    /// Each lock that is held together with other locks is one call deeper on the stack.
-    @Test
-    func manyScopesOfOneStoreNeedNoMoreStack() {
-        let store = PreferenceStore.inMemory()
-        let scopes = (0..<3_000).map { ScopedAccount(in: store.scoped(prefix: "\($0).")) }
-        for scope in scopes { same(scope.count, 0) }
-        scopes[1_234].count = 1
-        same(store.names, ["1234.count"])
-        store["5.count"] = 2
-        same(scopes[5].count, 2)
-    }
-
     @Test
     func valueInEachOfTwoLayersOfOneSourceIsReportedUntilItChanges() {
         let store = PreferenceStore.inMemory(["a.v": 50, "v": 60])
@@ -189,6 +178,52 @@ struct ScopedStoreTests {
         #expect(readOnly.issueHandler != nil)
         readOnly.issueHandler = nil
         #expect(readOnly.issueHandler == nil)
+    }
+
+    @Test
+    func issuesOfAScopeHaveTheWholeNameAndComeOnce() throws {
+        let backend = FaultInjectingBackend(["a.count": "x", "b.count": 1])
+        let store = PreferenceStore.layered([.arguments([]), PreferenceStore(backend: backend)])
+        let issues = store.recordIssues()
+        let (a, b) = (ScopedAccount(in: store.scoped(prefix: "a.")), ScopedAccount(in: store.scoped(prefix: "b.")))
+        #expect(a.count == 0 && b.count == 1)
+        same(issues.elements.map(\.name), ["a.count"])
+        #expect(throws: PreferenceError.self) { try a.$count.read() }
+        same(issues.elements.count, 1)
+    }
+
+    @Test
+    func storeReturnsItsFile() throws {
+        let folder = try TemporaryFolder()
+        let url = URL(filePath: folder.path("preferences.jsonl"))
+        let store = try PreferenceStore.file(at: url)
+        same(store.location?.path, url.path)
+        same(PreferenceStore.layered([.arguments([]), store]).location?.path, url.path)
+        same(store.scoped(prefix: "a.").location?.path, url.path)
+        same(PreferenceStore.inMemory().location, nil)
+    }
+
+    @Test(arguments: StoreKind.allCases)
+    func transactionOfAScopeConflictsWithItsOwnNamesAlone(kind: StoreKind) async throws {
+        try await kind.withStore { store in
+            let scope = store.scoped(prefix: "a.")
+            store["a.x"] = 1
+            var runs = 0
+            // Names of other scopes come and go while the transaction reads all of its own.
+            try await scope.transaction { transaction in
+                runs += 1
+                same(transaction.contents, ["x": 1])
+                store["b.x"] = .integer(Int64(runs))
+            }
+            same(runs, 1)
+            try await scope.transaction { transaction in
+                runs += 1
+                transaction["names"] = .integer(Int64(transaction.names.count))
+                if runs == 2 { store["a.x"] = 2 }
+            }
+            same(runs, 3)
+            same(store.contents, ["a.x": 2, "a.names": 1, "b.x": 1])
+        }
     }
 }
 

@@ -13,7 +13,7 @@ struct ValidatedStoreTests {
     static let valid: [String: PropertyListValue] = ["host": "a", "port": 90]
 
     /// A layer whose values change while the program runs.
-    enum Place: CaseIterable { case network, managed, system, memory }
+    enum Place: CaseIterable { case network, managed, system, memory, file }
 
     /// A store with one layer of the kind, and what changes it from outside.
     struct Fixture {
@@ -31,6 +31,10 @@ struct ValidatedStoreTests {
             case .memory:
                 let memory = PreferenceStore.inMemory(valid)
                 self.init(memory) { memory[$0] = $1 }
+            case .file:
+                let folder = try TemporaryFolder()
+                try folder.write("{\"host\":\"a\",\"port\":90}\n", to: "a.jsonl")
+                self.init(fileStore(folder.path("a.jsonl"))) { try folder.append("{\"\($0)\":\($1)}\n", to: "a.jsonl") }
             case .network: self.init(PreferenceStore(backend: backend), outside)
             case .managed:
                 self.init(.layered([.inMemory(), PreferenceStore(backend: backend, isManaged: true)]), outside)
@@ -82,6 +86,20 @@ struct ValidatedStoreTests {
         let reported = issues.elements.filter { $0.message.contains("a restart reads the stored ones") }
         same(reported.count, 1, "\(reported)")
         withExtendedLifetime(observation) {}
+    }
+
+    @Test
+    func problemThatMovesToAnotherLineIsReportedOnce() async throws {
+        let fixture = try Fixture(.file)
+        let store = try PreferenceStore.validated(Service.self, over: fixture.store)
+        let issues = store.recordIssues()
+        for value in ["ninety", "ninety", 0] as [PropertyListValue] {
+            try fixture.change("port", value)
+            try await fixture.store.load()
+        }
+        // Reported after what was found before it.
+        await eventually { issues.elements.contains { $0.code == .invalid } }
+        same(issues.elements.filter { $0.message.contains("found string") }.count, 1, "\(issues.elements)")
     }
 
     @Test

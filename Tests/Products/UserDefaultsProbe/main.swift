@@ -39,13 +39,15 @@ func show(_ store: PreferenceStore) {
 }
 
 /// An administrator's values.
-struct Policy: PreferenceBackend {
-    func load(host: PreferenceBackendHost) -> [String: PropertyListValue] { ["text": "managed", "int": 9] }
-    func sync() {}
+final class Policy: PreferenceBackend {
+    let place = "the policy"
 
-    func apply(_ changes: [String: PropertyListValue?], if condition: PreferenceCondition) -> PreferenceBackendCommit {
-        PreferenceBackendCommit(isStored: false)
+    func load(host: PreferenceBackendHost, until deadline: PreferenceDeadline) -> [StoredChange] {
+        [StoredChange("text", "managed"), StoredChange("int", 9)]
     }
+
+    func catchUp(until deadline: PreferenceDeadline) -> ExternalChanges { .none }
+    func change(until deadline: PreferenceDeadline, _ body: (ExternalChanges) throws -> [StoredChange]) throws {}
 }
 
 let store = PreferenceStore.standard

@@ -30,7 +30,7 @@ struct Fleet {
         configuration.cacheFile = URL(filePath: "greeter.cache.jsonl")
         let monitor = EtcdMonitor()
         store = try PreferenceStore.etcd("com.example.greeter", configuration, monitor: monitor)
-        services = [EtcdService(store, monitor: monitor), HealthFile(path: "greeter.health", monitor: monitor)]
+        services = [EtcdService(store), HealthFile(path: "greeter.health", monitor: monitor)]
     }
 }
 

@@ -1,1 +1,1 @@
-../../../DocumentationTests/Snippets/Publishing.swift
+../../../Products/DocumentationTests/Snippets/Publishing.swift

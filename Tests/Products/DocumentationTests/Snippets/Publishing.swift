@@ -13,7 +13,7 @@ final class StatusBar {
     private var subscription: AnyCancellable?
 
     init(_ nickname: Preference<String>) {
-        subscription = nickname.publisher()
+        subscription = nickname.publisher
             .map { "Hello \($0)" }
             .removeDuplicates()
             .sink { [weak self] in self?.text = $0 }

@@ -35,23 +35,24 @@ struct GuideTests {
     }
 
     @Test
-    func hostReadsItsOwnScopes() async throws {
-        var configuration = EtcdConfiguration.testing(try SharedNode.get().endpoints)
+    func hostReadsSuitesOfItsOwn() async throws {
+        let configuration = EtcdConfiguration.testing(try SharedNode.get().endpoints)
         let suite = freshSuite()
-        let admin = try PreferenceStore.etcd(suite, configuration)
-        try await admin.transaction { for host in 3...4 { $0["host.web-\(host).rateLimit"] = .integer(Int64(host)) } }
-        // snippet: scopes over etcd
-        configuration.scopes = ["host": ["web-3"], "group": ["eu"]]
+        for host in 3...4 {
+            let store = try PreferenceStore.etcd("\(suite).host.web-\(host)", configuration)
+            try await store.transaction { $0["rateLimit"] = .integer(Int64(host)) }
+        }
+        // snippet: suites over etcd
         let fleet = try PreferenceStore.etcd(suite, configuration)
-        let store = PreferenceStore.layered([
-            fleet.scoped("host", id: "web-3").readOnly(named: "host"),
-            fleet.scoped("group", id: "eu").readOnly(named: "group"),
+        let store = try PreferenceStore.layered([
+            .etcd("\(suite).host.web-3", configuration).readOnly(named: "host"),
+            .etcd("\(suite).group.eu", configuration).readOnly(named: "group"),
             fleet,
         ])
         // end
         try await store.load()
         same(store["rateLimit"], 3)
-        same(fleet.names, ["host.web-3.rateLimit"])
+        same(store.names, ["rateLimit"])
     }
 
     // snippet: rollout
@@ -132,7 +133,6 @@ struct GuideTests {
         let suite = freshSuite()
         // snippet: offline
         configuration.cacheFile = folder.appending(path: "shop.jsonl")  // for a start without waiting for an endpoint
-        configuration.offlineWrites = .queueing  // the default is .failing
         let monitor = EtcdMonitor()
         let store = try PreferenceStore.etcd(suite, configuration, monitor: monitor)
 

@@ -22,7 +22,6 @@ struct OperationsGuideTests {
         configuration.tls = EtcdTLS(authority: "/etc/shop/authority.pem")
         configuration.credentials = EtcdCredentials(user: "shop", passwordFile: "/run/secrets/shop")
         configuration.probeInterval = .seconds(300)
-        configuration.offlineWrites = .queueing
         // end
         let error = #expect(throws: PreferenceError.self) { try PreferenceStore.etcd("shop", configuration) }
         same(error?.message.contains("/run/secrets/shop"), true)
@@ -42,10 +41,9 @@ struct OperationsGuideTests {
         let server = Server()
         await #expect(throws: Ended.self) {
             // snippet: service
-            let monitor = EtcdMonitor()
-            let store = try PreferenceStore.etcd(suite, configuration, monitor: monitor)
+            let store = try PreferenceStore.etcd(suite, configuration)
             let group = ServiceGroup(
-                services: [EtcdService(store, monitor: monitor), server],
+                services: [EtcdService(store), server],
                 gracefulShutdownSignals: [.sigterm],
                 logger: logger
             )

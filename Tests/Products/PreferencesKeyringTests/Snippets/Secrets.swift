@@ -73,10 +73,11 @@ struct SecretSnippets {
 }
 
 /// A backend that keeps secrets elsewhere.
-private struct Vault: PreferenceBackend {
-    func load(host: PreferenceBackendHost) -> [String: PropertyListValue] { [:] }
-    func apply(_ changes: [String: PropertyListValue?], if condition: PreferenceCondition) -> PreferenceBackendCommit {
-        PreferenceBackendCommit(isStored: false)
+private final class Vault: PreferenceBackend {
+    let place = "the vault"
+    func load(host: PreferenceBackendHost, until deadline: PreferenceDeadline) -> [StoredChange] { [] }
+    func catchUp(until deadline: PreferenceDeadline) -> ExternalChanges { .none }
+    func change(until deadline: PreferenceDeadline, _ body: (ExternalChanges) throws -> [StoredChange]) throws {
+        _ = try body(.none)
     }
-    func sync() {}
 }

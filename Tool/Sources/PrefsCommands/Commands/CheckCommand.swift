@@ -11,15 +11,15 @@ struct CheckCommand: ParsableCommand {
         usage: "prefs check [<suite> | --file <path>] [--repair] [--json]",
         discussion: """
             Ends with 3 if lines are damaged or the program's schema doesn't allow a stored value, with 4 if the file or \
-            its folder can't be written. --repair rewrites the file without the damaged lines, and keeps these in a file \
-            next to it.
+            its folder can't be written. --repair rewrites the file, and objects over several lines as one line for each \
+            name; other damaged lines stay.
 
             On etcd only the values are checked; ends with 3 if one of them can't be read.
             """
     )
 
     @OptionGroup var options: PlaceOptions
-    @Flag(help: "Rewrite the file; the damaged lines are kept in a file next to it.") var repair = false
+    @Flag(help: "Rewrite the file, and objects over several lines as lines.") var repair = false
     @Flag(help: "Show a JSON object.") var json = false
     @Argument(help: "The suite unless --file is given.", completion: Completion.suites) var words: [String] = []
 
@@ -44,13 +44,9 @@ struct CheckCommand: ParsableCommand {
             try write(try Self.owners(of: file))
             throw error
         }
-        var copies: [String] = []
         if repair, !damage.isEmpty {
             try file.checkWritable()
-            let before = try file.damagedCopies()
             try PreferencesFile.compact(path)
-            copies = try file.damagedCopies().filter { !before.contains($0) }
-            // A file that can't be replaced keeps its damaged lines.
             (contents, damage) = try Self.read(path)
         }
         _ = consume progress
@@ -73,8 +69,6 @@ struct CheckCommand: ParsableCommand {
             damage.isEmpty ? "none" : damage.count == 1 ? "1 line" : "\(damage.count) lines",
             .array(damage.map { .string($0.message) })
         )
-        for copy in copies { report.table.add("repaired", "the damaged lines are kept in \(copy)") }
-        if repair { report.members["repaired"] = .array(copies.map { .string($0) }) }
         let refused = try Self.addRefusals(of: place.layers { _ in }, suite, by: Self.schema(of: place), to: &report)
         try write(report)
         for error in damage { Terminal.report(error) }
@@ -82,9 +76,8 @@ struct CheckCommand: ParsableCommand {
         if !damage.isEmpty {
             throw Failure(
                 .damaged,
-                repair
-                    ? "the damaged lines are still in the file, as no other file can take its place; correct or remove them by hand"
-                    : "`prefs check --repair` moves the damaged lines to another file in the same folder"
+                "correct or remove the damaged lines by hand"
+                    + (repair ? "" : "; `prefs check --repair` rewrites objects over several lines")
             )
         }
         if let refused { throw Failure(refused.status, "") }

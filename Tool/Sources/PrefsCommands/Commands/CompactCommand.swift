@@ -6,7 +6,7 @@ struct CompactCommand: ParsableCommand {
         commandName: "compact",
         abstract: "Rewrite the file without the lines that later lines override.",
         usage: "prefs compact [<suite> | --file <path>]",
-        discussion: "Programs can use the file at the same time. Damaged lines are kept in a file next to it."
+        discussion: "Programs can use the file at the same time. Damaged lines stay."
     )
 
     @OptionGroup var options: PlaceOptions

@@ -1,7 +1,5 @@
-import Dispatch
 import Preferences
 import PreferencesInspection
-import Synchronization
 
 /// The user defaults of a system, by domain: all that the tool needs of them.
 protocol UserDefaultsDomains: Sendable {
@@ -116,87 +114,63 @@ final class DomainPlace: Place {
 /// One layer of a domain, with all its names, which user defaults by themselves observe only one by one.
 ///
 /// While the store exists, the domain is read after each pause, as the system notifies a program only of names that it knows.
-final class DomainBackend: PreferenceBackend {
-    private struct State {
-        var contents: [String: PropertyListValue] = [:]
-        var host: PreferenceBackendHost?
-        /// Reads the domain again and again.
-        var task: Task<Void, Never>?
-        /// The names of the values that can't be decoded, which were reported.
-        var reported: Set<String?> = []
-    }
-
+final class DomainBackend: PreferenceBackend, @unchecked Sendable {  // the store calls it on one thread at a time
+    let place: String
     private let domain: String
     private let domains: any UserDefaultsDomains
     private let isForced: Bool
-    private let state = Mutex(State())
+    private var contents: [String: PropertyListValue] = [:]
+    private var host: PreferenceBackendHost?
+    /// Reads the domain again and again.
+    private var task: Task<Void, Never>?
+    /// The names of the values that can't be decoded, which were reported.
+    private var reported: Set<String?> = []
 
     init(_ domain: String, of domains: any UserDefaultsDomains, isForced: Bool = false) {
         (self.domain, self.domains, self.isForced) = (domain, domains, isForced)
+        place = "the domain \"\(domain)\""
     }
 
-    deinit {
-        let task = state.withLock { $0.task }
+    deinit { task?.cancel() }
+
+    func load(host: PreferenceBackendHost, until deadline: PreferenceDeadline) throws -> [StoredChange] {
+        self.host = host
+        contents = try read()
         task?.cancel()
-    }
-
-    func load(host: PreferenceBackendHost) throws(PreferenceError) -> [String: PropertyListValue] {
-        let contents = try contents(host)
-        let task = Task { [domains] in
+        task = Task { [domains] in
             do {
                 while true {
                     try await domains.pause()
-                    try await DispatchQueue.commands.run { host.changed() }
+                    host.changed()
                 }
             } catch {
                 // Cancelled.
             }
         }
-        let former = state.withLock { state in
-            state.contents = contents
-            state.host = host
-            return exchange(&state.task, with: task)
-        }
-        former?.cancel()
-        return contents
+        return contents.map { StoredChange($0.key, $0.value) }
     }
 
     /// Returns the values of the layer, and reports each that can't be decoded once until it can.
-    private func contents(_ host: PreferenceBackendHost?) throws(PreferenceError) -> [String: PropertyListValue] {
+    private func read() throws(PreferenceError) -> [String: PropertyListValue] {
         let contents = try domains.contents(of: domain)
         if isForced { return contents.forced }
-        let problems = state.withLock { state in
-            let reported = exchange(&state.reported, with: Set(contents.problems.map(\.name)))
-            return contents.problems.filter { !reported.contains($0.name) }
-        }
-        for problem in problems { host?.report(problem) }
+        for problem in contents.problems where !reported.contains(problem.name) { host?.report(problem) }
+        reported = Set(contents.problems.map(\.name))
         return contents.own
     }
 
-    func catchUp() throws(PreferenceError) {
-        let new = try contents(state.withLock { $0.host })
-        state.withLock { state in
-            var changes: [String: PropertyListValue?] = [:]
-            for name in Set(new.keys).union(state.contents.keys) where new[name] != state.contents[name] {
-                changes.updateValue(new[name], forKey: name)
-            }
-            state.contents = new
-            state.host?.collect(changes)
-        }
+    func catchUp(until deadline: PreferenceDeadline) throws -> ExternalChanges {
+        let old = contents
+        contents = try read()
+        let names = Set(contents.keys).union(old.keys).filter { contents[$0] != old[$0] }
+        return names.isEmpty ? .none : .changes([names.map { StoredChange($0, contents[$0]) }])
     }
 
-    func apply(
-        _ changes: [String: PropertyListValue?],
-        if condition: PreferenceCondition
-    ) throws(PreferenceError) -> PreferenceBackendCommit {
-        try catchUp()
-        let contents = state.withLock { $0.contents }
-        guard condition.holds(for: contents) else { return PreferenceBackendCommit(isStored: false) }
-        let differing = changes.filter { $0.value != contents[$0.key] }
-        if !differing.isEmpty { try domains.apply(differing, to: domain) }
-        state.withLock { state in
-            for (name, value) in differing { state.contents[name] = value }
-        }
-        return PreferenceBackendCommit()
+    func change(until deadline: PreferenceDeadline, _ body: (ExternalChanges) throws -> [StoredChange]) throws {
+        var changes: [String: PropertyListValue?] = [:]
+        for change in try body(try catchUp(until: deadline)) { changes.updateValue(change.value, forKey: change.name) }
+        changes = changes.filter { $0.value != contents[$0.key] }
+        if !changes.isEmpty { try domains.apply(changes, to: domain) }
+        for (name, value) in changes { contents[name] = value }
     }
 }

@@ -59,11 +59,6 @@ struct FileReport {
         throw Failure(.notPermitted, "\(problem); check who owns \(path)")
     }
 
-    /// Returns the paths of the files with damaged lines that were kept in the file's folder.
-    func damagedCopies() throws -> [String] {
-        try (Folder.names(in: folder) ?? []).filter { $0.contains(".damaged-") }.map { "\(folder)/\($0)" }
-    }
-
     /// Returns the processes that hold the file's lock now, according to the kernel (proc(5), `/proc/locks`); `nil` if it doesn't say.
     func lockHolders() -> [String]? {
         do {

@@ -23,12 +23,13 @@ struct MemoryStoreTests {
     func memoryAcceptsWhatAFileAccepts(_ index: Int) throws {
         let (name, value) = Self.values[index]
         func outcome(_ store: PreferenceStore) -> PreferenceError.Code? {
-            do throws(PreferenceError) {
-                _ = try store.core.commit(.several([name: value, "other": 1]))
+            do {
+                try store.transaction {
+                    $0[name] = value
+                    $0["other"] = 1
+                }
                 return nil
-            } catch {
-                return error.code
-            }
+            } catch { return PreferenceError(.unavailable, from: error).code }
         }
         let memory = PreferenceStore.inMemory()
         try withTemporaryFolder { folder in

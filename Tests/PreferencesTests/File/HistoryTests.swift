@@ -1,4 +1,3 @@
-import Foundation
 import PreferencesInspection
 import TestSupport
 import Testing
@@ -57,41 +56,27 @@ struct HistoryTests {
         same(error?.code, .unknownFormat)
     }
 
+    @Test(
+        arguments: [
+            // Behind what a compaction has left, of which a line says that older values are gone.
+            ("{\"a\":1}\n{\"b\":2 }\n{\"c\":3}\n{\"a\":4}\n", 3, [4]),
+            ("{\"a\":1}\n{\"b\":2}\n{\"a\":4}\n", nil, [1, 2, 3]),
+            // Only the beginning of a file can be what a compaction has left.
+            ("{\"a\":1}\n{\"a\":2}\n{\"b\":2 }\n", nil, [1, 2, 3]),
+        ] as [(String, Int?, [Int])]
+    )
+    func overriddenValuesHaveNoHistory(_ text: String, compactedLine: Int?, lines: [Int]) throws {
+        let history = try PreferencesHistory(Array(text.utf8))
+        same(history.compactedLine, compactedLine)
+        same(history.entries.map(\.line), lines)
+    }
+
     @Test
-    func whatStandsBeforeACompactionHasNoHistory() throws {
-        let history = try history(#"{"a":1}"#, #"{"b":2}"#, #"{"$comment":"compacted"}"#, #"{"b":3,"c":4}"#)
-        same(history.compactedLine, 3)
+    func compactionLeavesNoHistory() throws {
+        let text = "{\"a\":1}\n{\"b\":2}\n{\"a\":3}\n"
+        let history = try PreferencesHistory(CompactedLines(Array(text.utf8)).text() + Array("{\"b\":4}\n".utf8))
+        same(history.compactedLine, 2)
         same(history.entries.map(\.change.old), [["b": 2]])
-        same(history.contents, ["a": 1, "b": 3, "c": 4])
-    }
-
-    @Test
-    func aCompactionMarksWhatItWroteOnceAndKeepsComments() throws {
-        try withTemporaryFolder { folder in
-            let path = folder.appending(path: "preferences.jsonl").path
-            try Data("{\"a\":1}\n{\"$comment\":\"note\"}\n{\"a\":2}\n".utf8).write(to: URL(filePath: path))
-            for added in ["", "{\"b\":1}\n"] {
-                let old = try Data(contentsOf: URL(filePath: path))
-                try (old + Data(added.utf8)).write(to: URL(filePath: path))
-                let backend = FileBackend(path: path, watcher: nil)
-                _ = try backend.load(host: PreferenceBackendHost(changed: { _ in }, report: { Issue.record($0) }))
-                try backend.compact()
-                let text = try String(contentsOf: URL(filePath: path), encoding: .utf8)
-                let b = added.isEmpty ? "" : added
-                same(text, "{\"a\":2}\n{\"$comment\":\"note\"}\n\(b){\"$comment\":\"compacted\"}\n")
-            }
-        }
-    }
-
-    @Test
-    func aFileWithoutValuesNeedsNoMark() throws {
-        try withTemporaryFolder { folder in
-            let path = folder.appending(path: "preferences.jsonl").path
-            try Data("{\"a\":1}\n{\"a\":null}\n".utf8).write(to: URL(filePath: path))
-            let backend = FileBackend(path: path, watcher: nil)
-            _ = try backend.load(host: PreferenceBackendHost(changed: { _ in }, report: { Issue.record($0) }))
-            try backend.compact()
-            #expect(try Data(contentsOf: URL(filePath: path)).isEmpty)
-        }
+        same(history.contents, ["a": 3, "b": 4])
     }
 }

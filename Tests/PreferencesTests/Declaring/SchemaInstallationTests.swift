@@ -1,4 +1,3 @@
-import FaultTestSupport
 import FileTestSupport
 import Foundation
 import TestSupport
@@ -62,7 +61,9 @@ struct SchemaInstallationTests {
         return properties.mapValues { if case .dictionary(let members) = $0 { members } else { [:] } }
     }
 
-    private func status() throws -> FileStatus { try SystemFileSystem().status(at: path) }
+    private func status() throws -> FileStatus { try FileSystem.system.status(at: path) }
+
+    private func makeFolder(_ name: String = "app") throws { try FileSystem.system.makeFolder(folder.path(name)) }
 
     @Test
     func schemaIsNextToTheFileOfTheStore() throws {
@@ -79,16 +80,16 @@ struct SchemaInstallationTests {
     @Test
     func onlyTheUserCanReadFileAndFolders() throws {
         try Sound(in: store).installSchema()
-        try same(status().mode, 0o600)
-        try same(SystemFileSystem().status(at: folder.path("app")).mode, 0o700)
+        try same(status().mode & 0o777, 0o600)
+        try same(FileSystem.system.status(at: folder.path("app")).mode & 0o777, 0o700)
     }
 
     @Test
     func modeOfAnExistingFileIsKept() throws {
         try Sound(in: store).installSchema()
-        try SystemFileSystem().setMode(try SystemFileSystem().open(path, for: .reading), 0o644)
+        chmod(path, 0o644)
         try Look(in: store).installSchema()
-        try same(status().mode, 0o644)
+        try same(status().mode & 0o777, 0o644)
         try same(properties().count, 4)
     }
 
@@ -99,12 +100,11 @@ struct SchemaInstallationTests {
             try Look(in: store).installSchema()
             try Inner(in: store).installSchema()
         }
-        let (before, time) = (try status(), try SystemFileSystem().modificationTime(at: path))
+        let before = try status()
         try Look(in: store).installSchema()
         try Sound(in: store).installSchema()
         try Inner(in: store).installSchema()
         try same(status(), before)
-        try same(SystemFileSystem().modificationTime(at: path), time)
     }
 
     @Test
@@ -160,7 +160,7 @@ struct SchemaInstallationTests {
 
     @Test(arguments: ["", "{", "[1]", "\"text\"", "{\"properties\":5}", "{\"$schema\":\"x\"}"])
     func fileThatIsNotASchemaIsReplaced(_ text: String) throws {
-        try SystemFileSystem().makeFolder(folder.path("app"))
+        try makeFolder()
         try folder.write(text, to: "app/" + Self.name)
         try Sound(in: store).installSchema()
         try same(Set(properties().keys), ["volume", "muted"])
@@ -169,7 +169,7 @@ struct SchemaInstallationTests {
     /// Including JSON that has no meaning for the library, and null, which isn't a stored value.
     @Test
     func allOtherJSONIsKept() throws {
-        try SystemFileSystem().makeFolder(folder.path("app"))
+        try makeFolder()
         let foreign = #"""
             "$id":"x","$schema":"https://json-schema.org","properties":{"$$cost":{"default":{"$date":1}},\#
             "a":{"$ref":"#/$defs/a","const":null,"examples":[null,{"$data":"!"},{"$real":0.5,"x":[]}]}
@@ -202,13 +202,13 @@ struct SchemaInstallationTests {
 
     @Test
     func linkIsFollowed() throws {
-        try SystemFileSystem().makeFolder(folder.path("app"))
+        try makeFolder()
         try folder.write("{}", to: "real.json")
         try folder.link("app/" + Self.name, to: folder.path("real.json"))
         try Sound(in: store).installSchema()
         #expect(try folder.read("real.json").contains("volume"))
         try same(folder.names(), ["app", "real.json"])
-        try same(SystemFileSystem().linkStatus(at: path).kind, .link)
+        try same(FileSystem.system.status(at: path, followsLinks: false).isLink, true)
     }
 
     @Test
@@ -224,41 +224,40 @@ struct SchemaInstallationTests {
     func fileInPlaceOfAFolderIsUnavailable() throws {
         try folder.write("", to: "file")
         let path = folder.path("file/preferences.schema.json")
-        let error = #expect(throws: LogError.self) { try WholeFile(path: path).update { _ in [1] } }
-        guard case .failed = error else { return #expect(Bool(false), "\(String(describing: error))") }
+        #expect(throws: FileSystemError.self) { try update(path) }
+    }
+
+    private func update(_ path: String, _ system: FileSystem = .system, trustsOwner: Bool = false) throws {
+        try WholeFile(path, system, trustsOwner: trustsOwner).update(until: .period(.seconds(5))) { _ in
+            Array("new".utf8)
+        }
     }
 
     @Test
     func schemaWithoutWritePermissionIsNotPermitted() throws {
-        try SystemFileSystem().makeFolder(folder.path("app"))
-        let fileSystem = FaultyFileSystem()
-        fileSystem.denyWriting(.accessDenied)
-        let error = #expect(throws: LogError.self) {
-            try WholeFile(path: path, fileSystem: fileSystem).update { _ in [1] }
-        }
-        same(error.map { PreferenceError($0, ofSchema: path).code }, .notPermitted)
-        same(error.map { PreferenceError($0, ofSchema: path).message.contains(path) }, true)
+        try makeFolder()
+        let store = fileStore(folder.path("app/preferences.jsonl"), ReadOnlyFileSystem(EACCES))
+        let error = #expect(throws: PreferenceError.self) { try Sound(in: store).installSchema() }
+        same(error?.code, .notPermitted)
+        same(error?.message.contains(path), true)
     }
 
     @Test
     func otherUsersFolderIsNotPermitted() throws {
-        try SystemFileSystem().makeFolder(folder.path("app"))
-        let fileSystem = FaultyFileSystem()
-        fileSystem.run(as: 0)
-        fileSystem.give(folder.path("app"), to: 4711)
-        let error = #expect(throws: LogError.self) {
-            try WholeFile(path: path, fileSystem: fileSystem).update { _ in [1] }
-        }
-        same(error.map { PreferenceError($0, ofSchema: path).code }, .notPermitted)
+        try makeFolder()
+        let system = FaultyFileSystem()
+        system.run(as: 0, [folder.path("app"): 4711])
+        let error = #expect(throws: FileSystemError.self) { try update(path, system) }
+        same(error?.kind, .foreignOwner(4711))
         try same(folder.names(in: "app"), [])
-        try WholeFile(path: path, trustsOwners: true, fileSystem: fileSystem).update { _ in [1] }
+        try update(path, system, trustsOwner: true)
         try same(folder.names(in: "app"), [Self.name])
     }
 
     /// The schema is next to the file, whose owner the program trusts.
     @Test(.enabled(if: geteuid() == 0, "only root can give files away"))
     func schemaOfATrustedFolderIsInstalled() throws {
-        try SystemFileSystem().makeFolder(folder.path("theirs"))
+        try makeFolder("theirs")
         try #require(chown(folder.path("theirs"), 4711, 4711) == 0)
         let path = folder.path("theirs/preferences.jsonl")
         let store = try PreferenceStore.file(at: URL(filePath: path), trustsOwner: true)
@@ -269,17 +268,15 @@ struct SchemaInstallationTests {
     /// Whichever system call fails, the file is the old one or the new one, and no temporary file remains.
     @Test
     func failureLeavesACompleteFile() throws {
-        try SystemFileSystem().makeFolder(folder.path("app"))
+        try makeFolder()
         for isThere in [false, true] {
             for start in 0..<60 {
-                try? SystemFileSystem().remove(path)
+                unlink(path)
                 if isThere { try folder.write("old", to: "app/" + Self.name) }
-                let fileSystem = FaultyFileSystem()
-                fileSystem.begin(.init(.error(.inputOutput), at: start))
-                do throws(LogError) {
-                    try WholeFile(path: path, fileSystem: fileSystem).update { _ in Array("new".utf8) }
-                } catch {
-                    let isSynced = if case .notDurable = error { false } else { true }
+                let system = FaultyFileSystem()
+                system.begin(.init(code: EIO, start: start))
+                do { try update(path, system) } catch {
+                    let isSynced = (error as? PreferenceError)?.code != .notDurable
                     let names = try folder.names(in: "app")
                     same(names, isThere || !isSynced ? [Self.name] : [], "\(start): \(error)")
                     if isThere { try same(folder.read("app/" + Self.name), isSynced ? "old" : "new") }
@@ -290,7 +287,7 @@ struct SchemaInstallationTests {
 
     @Test
     func temporaryFilesOfCrashedProcessesAreRemoved() throws {
-        try SystemFileSystem().makeFolder(folder.path("app"))
+        try makeFolder()
         try folder.write("x", to: "app/.\(Self.name).abc.new")
         try Sound(in: store).installSchema()
         try same(folder.names(in: "app"), [Self.name])

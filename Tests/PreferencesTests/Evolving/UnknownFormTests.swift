@@ -1,7 +1,8 @@
 import Foundation
-import Preferences
 import TestSupport
 import Testing
+
+@testable import Preferences
 
 private typealias Tool = Evolving.Tool
 
@@ -51,7 +52,7 @@ struct UnknownFormTests {
             for text in ["", "x", "{}", #"{"a":1}"#, #"{"$data":"AA=="}"#, #"{"$x":1}"# + "\n"] {
                 let store = try PreferenceStore.file(at: url)
                 store["own"] = ["\0$": .string(text)]
-                let other = PreferenceStore(backend: FileBackend(path: url.path, watcher: nil))
+                let other = fileStore(url.path)
                 #expect(other["own"] == ["\0$": .string(text)] && other.names == ["own"])
             }
         }
