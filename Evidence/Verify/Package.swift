@@ -43,7 +43,7 @@ let package = Package(
             swiftSettings: standIns
         ),
         .target(name: "PreferencesCloud", dependencies: ["Preferences"], swiftSettings: standIns),
-        // INSPECTION .target(name: "PreferencesInspection", dependencies: ["Preferences"], swiftSettings: standIns),
+        .target(name: "PreferencesInspection", dependencies: ["Preferences"], swiftSettings: standIns),
         .target(name: "SecurityStandIn", swiftSettings: settings),
         .target(
             name: "PreferencesKeyring",
@@ -63,10 +63,9 @@ let package = Package(
         .testTarget(
             name: "VerifyTests",
             dependencies: [
-                "Preferences", "PreferencesEditing", "PreferencesCloud", "PreferencesTesting",
+                "Preferences", "PreferencesEditing", "PreferencesCloud", "PreferencesInspection", "PreferencesTesting",
                 "PreferencesKeyring", "PlayerApp", "SwiftUIStandIn", "SecurityStandIn", combine,
             ],
-            exclude: ["UserDefaults/DefaultsDomainTests.swift"],  // INSPECTION
             swiftSettings: standIns
         ),
     ],
