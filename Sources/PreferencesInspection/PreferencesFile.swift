@@ -216,10 +216,10 @@ public struct SuiteFiles: Sendable {
     /// The values of a file, without those that a stronger file of the same layer overrides.
     public typealias FileValues = (path: String, contents: [String: PropertyListValue])
 
-    /// Returns the values of the system's defaults, in order of increasing precedence, drop-ins first.
+    /// Returns the values of the system's defaults, in order of increasing precedence.
     ///
-    /// Of the files without such values, only the one that wins over the drop-ins is returned, even if it doesn't exist.
-    /// A file that can't be read is reported and left out, as in a program.
+    /// Of the files without such values, only the main one is returned, even if it doesn't exist. A file that can't be read is reported and
+    /// left out, as in a program.
     public func systemContents(_ report: (PreferenceError) -> Void) -> [FileValues] {
         system.reversed().flatMap { Self.contents(of: $0, report) }
     }

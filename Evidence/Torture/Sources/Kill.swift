@@ -26,7 +26,7 @@ enum Kill {
             try open.set(.string(text(id, number, length)), for: name)
             writeLine("\(name) \(number) \(length) \(begin) \(now())", to: 1)
             if Int.random(in: 0..<30) == 0 { try open.compact() }
-            // The lock is asked for again and again, which isn't fair: without a pause, the others might never find it free.
+            // As in `Many`, so that the others find the lock free.
             pause(microseconds: .random(in: 0..<500))
         }
     }

@@ -26,9 +26,7 @@ extension Log {
             try withFileLocked(until: deadline) { file in
                 publish(exchange(&pending, with: .none))
                 let file = try file()
-                guard let reading else { return }
-                if reading.isForeign, isRequested { throw PreferenceError.foreignFile(path) }
-                if reading.isForeign || reading.isTorn && !isRequested { return }
+                guard let reading, isRequested || !reading.isForeign && !reading.isTorn else { return }
                 try replace(file, joinsLines: isRequested, publish)
                 (leastSize, hasFailed) = (0, false)
             }
@@ -58,18 +56,18 @@ extension Log {
     /// Replaces the locked file, which was read to its end.
     private func replace(_ old: OpenFile, joinsLines: Bool, _ publish: (ExternalChanges) -> Void) throws {
         guard let reading else { return }
+        let bytes = try bytes(of: old, from: 0, count: Int(reading.status.size))
+        let lines = try CompactedLines(bytes, joinsLines: joinsLines)
+        if reading.isForeign, !lines.haveNames { throw PreferenceError.foreignFile(path) }
         let target = try PathWalk(path, system).real
         if try system.hasOtherNames(target) { throw FileSystemError.inUse("rename", path) }
         let (draft, new) = try openDraft(of: target)
         // After an exchange it is the old file.
         defer { system.discard(draft) }
         try system.copyAccess(from: old, reading.status, to: new)
-        let bytes = try bytes(of: old, from: 0, count: Int(reading.status.size))
-        try writeAll(CompactedLines(bytes, joinsLines: joinsLines).text(), to: new)
+        try writeAll(lines.text(), to: new)
         try system.sync(new)
         guard try put(draft, at: target, insteadOf: old) else { return }
-        // Others who wait for it find the new one, which stays locked until it is complete.
-        defer { system.unlock(old) }
         let isLate = try carryOver(from: old, to: new)
         let status = try system.status(new)
         (file, opened) = (new, status)
@@ -162,6 +160,9 @@ package struct CompactedLines {
     private var values: [String: Value] = [:]
     private var unknown: Set<String> = []
     private var isAfterSpace = false
+
+    /// Whether a line sets a name.
+    var haveNames: Bool { !values.isEmpty }
 
     /// Creates the lines of a file from its text.
     ///

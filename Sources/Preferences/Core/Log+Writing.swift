@@ -53,8 +53,14 @@ extension Log {
 
     /// Runs `body` if the locked file is the one at the path, and complete; returns false if not.
     private func isReady(_ file: OpenFile, _ body: () throws -> Void, _ made: [String]) throws -> Bool {
-        // The child of a fork in a body has its parent's lock. A compaction leaves another file.
-        defer { if generation == preferences_generation() { system.unlock(self.file ?? file) } }
+        // The child of a fork in a body has its parent's lock. A compaction leaves another file; and one that isn't at the path any more may
+        // stay open, as the file that was synced last.
+        defer {
+            if generation == preferences_generation() {
+                system.unlock(file)
+                if let new = self.file, new !== file { system.unlock(new) }
+            }
+        }
         let status = try status()
         let isAtPath = status.map { opened?.isSameFile(as: $0) == true } ?? false
         try look(status, isChanging: true)

@@ -136,10 +136,10 @@ extension Source {
         }
         let first = effects.cores.count
         for before in touched {
-            let (node, old) = (before.node, before.old)
+            let (node, first, old) = (before.node, before.first, before.old)
             node.isTouched = false
             let new = node.needsCandidates ? node.candidates() : []
-            if before.first != node.first || node.usesWeaker && old != new { effects.note(node) } else { node.invalidate() }
+            if first != node.first || node.usesWeaker && old != new { effects.note(node) } else { node.invalidate() }
             if !node.subscriptions.isEmpty, old != new {
                 effects.add(ChangeEntry(node: node, name: node.name, old: old, new: new), to: node.core)
             }

@@ -201,13 +201,22 @@ package final class Source: @unchecked Sendable {  // `turn` or the publish lock
     // MARK: Opening
 
     /// Opens the backend unless it is open; throws if that fails.
-    func open(until deadline: PreferenceDeadline) throws {
+    ///
+    /// - Parameter reports: Whether the error is also reported, as the caller might not throw it.
+    func open(until deadline: PreferenceDeadline, reports: Bool = true) throws {
         guard !isOpen, !turn.isMine else { return }
-        try inTurn(until: deadline) { effects, deadline in try open(until: deadline, &effects) }
+        try inTurn(until: deadline) { effects, deadline in
+            try open(until: deadline, reports: reports, &effects)
+        }
     }
 
     /// - Parameter isTrial: Whether the deadline is that of a property set, so that a longer one might do.
-    func open(until deadline: PreferenceDeadline, isTrial: Bool = false, _ effects: inout Effects) throws {
+    func open(
+        until deadline: PreferenceDeadline,
+        isTrial: Bool = false,
+        reports: Bool = true,
+        _ effects: inout Effects
+    ) throws {
         guard !isOpen else { return }
         if deadline.isNow { throw PreferenceDeadline.WouldWait() }
         process.pool.start()
@@ -217,7 +226,7 @@ package final class Source: @unchecked Sendable {  // `turn` or the publish lock
             // Another thread may open it, or one with more time.
             if error.code == .misuse || isTrial && (error.isOfOthers || !saysWhenItWaits) { throw error }
             phase.store(Phase.failed.rawValue, ordering: .releasing)
-            if note(error) { effects.report(error) }
+            if note(error), reports { effects.report(error) }
             throw error.ofOpening
         }
         // A keyed backend has other values than those that it was asked for.

@@ -158,7 +158,9 @@ extension PreferenceStore {
         let source = store.core.layers[0].source
         if durability == .immediate { source.syncsEachChange.store(true, ordering: .relaxed) }
         if trustsOwner { (source.backend as? FileBackend)?.trustOwner() }
-        do { try source.open(until: source.timeout) } catch { throw PreferenceError(.unavailable, from: error) }
+        do { try source.open(until: source.timeout, reports: false) } catch {
+            throw PreferenceError(.unavailable, from: error)
+        }
         return store
     }
 

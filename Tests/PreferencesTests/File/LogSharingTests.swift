@@ -84,6 +84,19 @@ struct LogSharingTests {
         same(second.seen, ["x"])
     }
 
+    /// Others who have it open wait for its lock before they look at the path again.
+    @Test
+    func replacedFileIsUnlockedThoughItStaysOpen() throws {
+        let processes = try (0..<2).map { _ in try Process(path) }
+        for process in processes { try process.set("x", 1) }
+        // As a backend keeps the file that it has synced.
+        let kept = processes.map(\.log.file)
+        try Log(path).compact(until: .period(.seconds(5))) { _ in }
+        for process in processes { try process.set("y", 2) }
+        withExtendedLifetime(kept) {}
+        same(try stored(), ["x": 1, "y": 2])
+    }
+
     @Test(arguments: ["{\"y\":2}\n", "{\"y\":2}\n{\"z\":3}\n", "\n", "{\"y\":"])
     func linesThatAreAppendedInTheInstantOfAnOwnWriteAreRead(_ lines: String) throws {
         try folder.write("{\"x\":0}\n", to: "log")

@@ -1,6 +1,7 @@
 #if Configuration
 import Configuration
 import FileTestSupport
+import Foundation
 import Preferences
 import PreferencesConfiguration
 import PreferencesTesting
@@ -152,21 +153,21 @@ struct ProviderWatchTests {
         }
     }
 
+    /// Of a task of the main actor, whose thread is known.
     @Test(arguments: [false, true])
+    @MainActor
     func watchOpensTheStoreOnAnotherThread(ofSnapshots: Bool) async throws {
         let backend = SlowBackend()
         let provider = PreferenceStoreProvider(PreferenceStore(backend: backend))
-        try await SlowBackend.$isInTask.withValue(true) {
-            if ofSnapshots {
-                try await provider.watchSnapshot { updates in
-                    for await _ in updates { break }
-                }
-            } else {
-                try await provider.watchValue(forKey: "a", type: .int) { (updates) async throws in
-                    for await update in updates {
-                        try same(update.get().value, 1)
-                        break
-                    }
+        if ofSnapshots {
+            try await provider.watchSnapshot { updates in
+                for await _ in updates { break }
+            }
+        } else {
+            try await provider.watchValue(forKey: "a", type: .int) { (updates) async throws in
+                for await update in updates {
+                    try same(update.get().value, 1)
+                    break
                 }
             }
         }
@@ -188,15 +189,14 @@ struct ProviderWatchTests {
     }
 }
 
-/// A backend like one over a network, which records whether a task's thread loads it.
+/// A backend like one over a network, which records whether the main thread loads it.
 private final class SlowBackend: PreferenceBackend {
-    @TaskLocal static var isInTask = false
     let loads = Mutex<[Bool]>([])
     let place = "a test"
     let timeout = Duration.seconds(600)
 
     func load(host: PreferenceBackendHost, until deadline: PreferenceDeadline) -> [StoredChange] {
-        loads.withLock { $0.append(Self.isInTask) }
+        loads.withLock { $0.append(Thread.isMainThread) }
         return [StoredChange("a", 1)]
     }
 

@@ -172,7 +172,7 @@ struct ComparisonTests {
             "check and repair",
             nil,
             nil,
-            ("echo '{' >> $(prefs path app); prefs check app --repair 2>&1", "damage\tnone\nrepaired")
+            ("printf '{\\n\"x\":1}\\n' >> $(prefs path app); prefs check app --repair 2>&1", "damage\tnone\n")
         ),
         Row(
             "output for programs",

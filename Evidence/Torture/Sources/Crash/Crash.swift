@@ -191,7 +191,9 @@ enum Crash {
             case .compact: try unlessSyncFails { try Log(path, fileSystem).compact(until: deadline) { _ in } }
             case .tidy(let process): try unlessSyncFails { _ = try backend(process).tidy(names: 1) { _ in } }
             case .fragment: writeFragment()
-            case .release(let process): backends[process] = nil
+            case .release(let process):
+                // The next store's flush promises nothing of what this one has set.
+                (backends[process], known[process]) = (nil, 0)
             }
         }
 

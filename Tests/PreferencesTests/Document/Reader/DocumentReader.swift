@@ -1,10 +1,10 @@
+@testable internal import Preferences
+
 #if canImport(Glibc)
 internal import Glibc
 #elseif canImport(Darwin)
 internal import Darwin
 #endif
-
-@testable internal import Preferences
 
 /// Why a text can't be read.
 struct DamageError: Error {

@@ -35,6 +35,8 @@ struct RenameCommand: ParsableCommand {
                 "\"\(old)\" is a secret and \"\(new)\" isn't, so its value would be shown; --force renames it anyway"
             )
         }
+        // Before the transaction, during which the file exists.
+        guard stores.own[old] != nil else { throw try place.absent(old, in: stores, formerNames) }
         try stores.store.transaction { transaction in
             guard let value = stores.own[old] else { throw try place.absent(old, in: stores, formerNames) }
             // The program reads the user's value of a former name before the system's value.

@@ -42,7 +42,7 @@ extension Terminal {
             }
             let text =
                 file.lines.indices.contains(number - 1) ? String(decoding: file.lines[number - 1], as: UTF8.self) : ""
-            return file.reported.insert("\(number) \(text)").inserted ? (file.isShown ? text : "") : nil
+            return file.reported.insert(text).inserted ? (file.isShown ? text : "") : nil
         }
     }
 

@@ -367,7 +367,7 @@ struct FilePlace: Place {
     var missing: Failure {
         guard let location else { return Failure(.absent, "there is no file \(path)") }
         let files = location.systemContents { _ in } + location.managedContents { _ in }
-        let others = files.reversed().map { $0.path }.filter { access($0, F_OK) == 0 }
+        let others = files.reversed().filter { !$0.contents.isEmpty }.map { $0.path }
         guard !others.isEmpty, !exists() else {
             return Failure(.absent, "\(title) doesn't exist; `prefs list` shows the suites")
         }
