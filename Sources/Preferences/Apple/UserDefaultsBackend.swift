@@ -87,8 +87,10 @@ final class UserDefaultsBackend: Backend {
 
     var isWritable: Bool { state.withLock { $0.isReadable } }
 
-    /// Throws while the defaults are locked; begins to observe when they are no longer.
-    private func checkReadable() throws(PreferenceError) {
+    /// Throws while the defaults are locked; begins to observe when they are no longer, and then has the stores `look`.
+    private func checkReadable(
+        _ look: (PreferenceBackendHost) -> Void = { $0.changed() }
+    ) throws(PreferenceError) {
         if state.withLock({ $0.isReadable }) { return }
         do throws(PreferenceError) { try protection.checkUnlocked() } catch {
             guard state.withLock({ $0.notifications.isEmpty }) else { throw error }
@@ -97,10 +99,10 @@ final class UserDefaultsBackend: Backend {
             withExtendedLifetime(replaced) {}
             throw error
         }
-        start()
+        start(look)
     }
 
-    private func start() {
+    private func start(_ look: (PreferenceBackendHost) -> Void) {
         let observer = makeObserver(defaults) { [weak self] in self?.changed($0) }
         let notifications = Self.outdatingNotifications.map { name in
             NotificationObserver(of: name) { [weak self] _ in
@@ -114,11 +116,11 @@ final class UserDefaultsBackend: Backend {
         }
         if !isFirst { return observer.stop() }
         // If they were locked, the one that could not be opened tries again, and all ask for what was left out.
-        if !replaced.isEmpty { for host in state.withLock({ $0.hosts }) { host?.changed() } }
+        if !replaced.isEmpty { for case let host? in state.withLock({ $0.hosts }) { look(host) } }
     }
 
     private func unlock() {
-        do throws(PreferenceError) { try checkReadable() } catch { return }
+        do throws(PreferenceError) { try checkReadable { $0.lookHere() } } catch { return }
         look()
     }
 
