@@ -24,9 +24,9 @@ public protocol PreferenceBackend: AnyObject, Sendable {
     /// Called on any thread, also during another call. It waits for nothing and changes nothing.
     var isWritable: Bool { get }
 
-    /// Opens the place and returns all stored values. Called before `catchUp` and `change`, and again if it failed.
+    /// Opens the place and returns all stored values; of several changes of a name, the last one counts.
     ///
-    /// From then on, the backend calls `host.changed()` whenever there may be something new. It reports values that can't be read by
+    /// Called before `catchUp` and `change`, and again if it failed. From then on, the backend calls `host.changed()` whenever there may be something new. It reports values that can't be read by
     /// `host.report`, and keeps them.
     func load(host: PreferenceBackendHost, until deadline: PreferenceDeadline) throws -> [StoredChange]
 

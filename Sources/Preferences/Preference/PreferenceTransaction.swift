@@ -127,6 +127,9 @@ public struct PreferenceTransaction {
         return core.newestContents(from: base, to: end, with: sourceChanges)
     }
 
+    /// Whether a read of a name gives what the transaction sets.
+    private func writes(_ name: String) -> Bool { edits[name]?.flatMap { $0 } != nil }
+
     private var sourceChanges: StoreCore.SourceChanges? {
         guard !edits.isEmpty, let target = core.target else { return nil }
         guard core.addsPrefix, let layer = core.writable else { return (target, edits) }
@@ -143,7 +146,7 @@ public struct PreferenceTransaction {
             let found = core.newest(node, with: changes)
             return (isRecording ? core.newest(node) : [], found)
         }
-        if isRecording { reads.append(.preference(node, stored)) }
+        if isRecording, !writes(node.name) { reads.append(.preference(node, stored)) }
         return found
     }
 
@@ -156,7 +159,7 @@ public struct PreferenceTransaction {
             let found = core.newest(name, with: changes)
             return (isRecording ? core.newest(name) : [], found)
         }
-        if isRecording { reads.append(.name(name, stored)) }
+        if isRecording, !writes(name) { reads.append(.name(name, stored)) }
         return found
     }
 

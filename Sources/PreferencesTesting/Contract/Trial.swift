@@ -74,7 +74,7 @@ final class Replica: Sendable {
         keyed = own?.isKeyed == true ? own : nil
         let host = PreferenceBackendHost(changed: { [announcements] in announcements.add() }, report: { _ in })
         let loaded = try backend.load(host: host, until: PreferenceDeadline(after: backend.timeout))
-        known = Lock(Dictionary(loaded.compactMap { change in change.value.map { (change.name, $0) } }) { $1 })
+        known = Lock(loaded.reduce(into: [:]) { $0[$1.name] = $1.value })
         _ = try readNames()
     }
 

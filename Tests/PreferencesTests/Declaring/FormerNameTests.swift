@@ -324,12 +324,13 @@ struct FormerNameTests {
             let store = try PreferenceStore.file(at: folder.appending(path: "preferences.jsonl"))
             store["a.vol"] = 3
             let issues = store.recordIssues()
-            for _ in 0..<3 { same(Player(in: store.scoped(prefix: "a.")).volume, 3) }
+            let scope = store.scoped(prefix: "a.")
+            for _ in 0..<3 { same(Player(in: scope).volume, 3) }
             #expect(issues.elements.count == 1 && issues.elements[0].name == "a.volume")
             #expect(issues.elements.allSatisfy { $0.message.contains("former name \"a.vol\"") })
             #expect(issues.elements.allSatisfy { $0.message.hasSuffix("rename it to \"a.volume\"") })
             store["a.vol"] = "loud"
-            same(Player(in: store.scoped(prefix: "a.")).volume, 5)
+            same(Player(in: scope).volume, 5)
             #expect(issues.elements.count == 2 && issues.elements[1].message.contains("as \"a.vol\""))
         }
     }

@@ -229,22 +229,25 @@ struct LayeredStoreTests {
 
     @Test
     func changeBelowWhatATasksBodyHasReadIsAConflict() async throws {
-        let layers = Layers()
-        try set(3, for: "volume", in: layers.system)
-        let volume = Preference("volume", default: 0, in: layers.store)
+        // Beside many other tests, a task may wait longer than it would in memory.
+        let user = PreferenceStore(backend: LockedBackend(Database(), timeout: .seconds(1_000)))
+        let system = PreferenceStore(backend: MemoryBackend(), name: "system", isReadOnly: true)
+        let store = PreferenceStore.layered([user, system])
+        try set(3, for: "volume", in: system)
+        let volume = Preference("volume", default: 0, in: store)
         var runs = 0
         try await volume.update { value in
             runs += 1
-            if runs == 1 { try set(5, for: "volume", in: layers.system) }
+            if runs == 1 { try set(5, for: "volume", in: system) }
             value += 1
         }
-        #expect(runs == 2 && layers.user["volume"] == 6)
-        try await layers.store.transaction { transaction in
+        #expect(runs == 2 && user["volume"] == 6)
+        try await store.transaction { transaction in
             runs += 1
             let count = transaction.names.count
-            if runs == 3 { try set(1, for: "other", in: layers.system) }
+            if runs == 3 { try set(1, for: "other", in: system) }
             transaction["count"] = .integer(Int64(count))
         }
-        #expect(runs == 4 && layers.user["count"] == 2)
+        #expect(runs == 4 && user["count"] == 2)
     }
 }
