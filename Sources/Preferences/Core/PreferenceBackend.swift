@@ -26,8 +26,8 @@ public protocol PreferenceBackend: AnyObject, Sendable {
 
     /// Opens the place and returns all stored values; of several changes of a name, the last one counts.
     ///
-    /// Called before `catchUp` and `change`, and again if it failed. From then on, the backend calls `host.changed()` whenever there may be something new. It reports values that can't be read by
-    /// `host.report`, and keeps them.
+    /// Called before `catchUp` and `change`, and again if it failed. From then on, the backend calls `host.changed()` whenever there may be
+    /// something new. It reports values that can't be read by `host.report`, and keeps them.
     func load(host: PreferenceBackendHost, until deadline: PreferenceDeadline) throws -> [StoredChange]
 
     /// Returns what others have changed since the last call of `load`, `catchUp` or `change`.
