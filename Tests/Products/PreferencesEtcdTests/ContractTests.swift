@@ -3,6 +3,7 @@ import EtcdTestSupport
 import PreferencesTesting
 import Testing
 
+@testable import Preferences
 @testable import PreferencesEtcd
 
 /// The contract test of the backend on a real server.

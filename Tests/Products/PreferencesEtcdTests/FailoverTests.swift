@@ -1,6 +1,6 @@
 #if Etcd
 import EtcdTestSupport
-import Preferences
+@testable import Preferences
 import TestSupport
 import Testing
 

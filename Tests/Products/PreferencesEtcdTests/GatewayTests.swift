@@ -1,9 +1,9 @@
 import FileTestSupport
 import Foundation
-import Preferences
 import TestSupport
 import Testing
 
+@testable import Preferences
 @testable import PreferencesEtcd
 
 /// Tests of the JSON in the answers of etcd 3.4's gateway.

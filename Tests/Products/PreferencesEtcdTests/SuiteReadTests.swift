@@ -3,7 +3,7 @@ import EtcdTestSupport
 import Foundation
 import NIOCore
 import NIOPosix
-import Preferences
+@testable import Preferences
 import TestSupport
 import Testing
 

@@ -1,7 +1,7 @@
 #if Etcd
 import EtcdTestSupport
 import Foundation
-import Preferences
+@testable import Preferences
 import Testing
 
 @testable import PreferencesEtcd

@@ -3,7 +3,7 @@ import EtcdTestSupport
 import FileTestSupport
 import Foundation
 import NIOPosix
-import Preferences
+@testable import Preferences
 import TestSupport
 import Testing
 

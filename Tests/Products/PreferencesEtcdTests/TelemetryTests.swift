@@ -3,7 +3,7 @@ import EtcdTestSupport
 import Foundation
 import Logging
 import MetricsTestKit
-import Preferences
+@testable import Preferences
 import TestSupport
 import Testing
 

@@ -1,6 +1,6 @@
 #if Etcd
 import Foundation
-import Preferences
+@testable import Preferences
 
 @testable import PreferencesEtcd
 

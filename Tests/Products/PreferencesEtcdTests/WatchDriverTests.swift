@@ -4,6 +4,7 @@ import Foundation
 import TestSupport
 import Testing
 
+@testable import Preferences
 @testable import PreferencesEtcd
 
 struct WatchDriverTests {
