@@ -24,7 +24,7 @@ struct PythonReaderTests {
         for example in examples {
             try compare(Array(example.utf8))
             try withFile(Array(example.utf8)) { path in
-                let store = try PreferenceStore.file(at: URL(filePath: path))
+                let store = PreferenceStore(Layer(source: Source(file: path)))
                 same(store.names, ["AutomaticallyUpdate", "icon", "lastLaunch", "ratio", "window"])
             }
         }
@@ -133,7 +133,7 @@ extension PythonReaderTests {
     /// Compares the file that `write` has written, as Python reads it and as a store that opens it afterwards does.
     private func compare(_ write: (PreferenceStore) throws -> Void) throws {
         try withFile([]) { path in
-            try write(.file(at: URL(filePath: path)))
+            try write(PreferenceStore(Layer(source: Source(file: path))))
             try compare(fileAt: path)
         }
     }
@@ -143,7 +143,7 @@ extension PythonReaderTests {
     }
 
     private func compare(fileAt path: String) throws {
-        let store = try PreferenceStore.file(at: URL(filePath: path))
+        let store = PreferenceStore(Layer(source: Source(file: path)))
         let damage = Mutex<[String]>([])
         store.issueHandler = { error in damage.withLock { $0.append(error.message) } }
         var expected = store.contents.map { "\(Self.hex(key: $0.key)) \(Self.form(of: $0.value))" }

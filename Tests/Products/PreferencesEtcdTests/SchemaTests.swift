@@ -2,7 +2,7 @@
 import EtcdTestSupport
 import Foundation
 import MetricsTestKit
-import Preferences
+@testable import Preferences
 import PreferencesSchema
 import TestSupport
 import Testing
