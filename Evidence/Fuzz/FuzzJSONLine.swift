@@ -150,3 +150,11 @@ private func expectHarmless(_ text: ShownText) {
 private func check(_ condition: Bool, _ failure: @autoclosure () -> String) {
     if !condition { fatalError(failure()) }
 }
+
+/// In place of the core's, which has the node of its name, too.
+package struct StoredChange {
+    package let name: String
+    package let value: PropertyListValue?
+
+    init(_ name: String, _ value: PropertyListValue?) { (self.name, self.value) = (name, value) }
+}

@@ -102,7 +102,7 @@ struct AuthenticationTests {
     private func createUser(_ arguments: String..., on cluster: EtcdCluster) throws -> Int32 {
         let script = Process()
         script.executableURL = URL(filePath: #filePath).deletingLastPathComponent()
-            .appending(path: "../../../../Examples/Service/create-etcd-user")
+            .appending(path: "../../../Examples/Service/create-etcd-user")
         script.arguments = arguments
         script.environment = ProcessInfo.processInfo.environment.merging([
             "ETCDCTL_ENDPOINTS": cluster.endpoints[0], "ETCDCTL_USER": "root:secret",
