@@ -26,12 +26,21 @@ package final class Pool: TaskExecutor, @unchecked Sendable {  // `state` is a l
 
     /// Makes the first thread unless there is one; returns false if that fails.
     @discardableResult
-    func start() -> Bool { state.withLock { $0.threads > 0 } || addThread() }
+    func start() -> Bool {
+        let isNeeded = state.withLock { state in
+            guard state.threads == 0 else { return false }
+            state.threads = 1
+            return true
+        }
+        return !isNeeded || addThread()
+    }
 
     package func run(_ job: @escaping Job) {
         let isShort = state.withLock { state in
             state.jobs.append(job)
-            return state.idle < state.jobs.count - state.next && state.threads < Self.maximum
+            guard state.idle < state.jobs.count - state.next, state.threads < Self.maximum else { return false }
+            state.threads += 1
+            return true
         }
         wake()
         if isShort { addThread() }
@@ -60,9 +69,9 @@ package final class Pool: TaskExecutor, @unchecked Sendable {  // `state` is a l
         withUnsafePointer(to: signal) { preferences_wake($0) }
     }
 
+    /// Starts a thread that is counted already.
     @discardableResult
     private func addThread() -> Bool {
-        state.withLock { $0.threads += 1 }
         if Self.startThread({ self.work() }) { return true }
         state.withLock { $0.threads -= 1 }
         return false
