@@ -35,17 +35,6 @@ extension PreferenceStore {
     /// Returns whether an object is the user defaults to which this store writes.
     package func isOver(_ defaults: AnyObject) -> Bool { userDefaults === defaults }
 }
-
-extension PreferenceDeclaration {
-    /// Returns the form in which `UserDefaults.set(_:forKey:)` and `AppStorage` store the value, if it is a URL in a store that
-    /// writes to user defaults; `nil` for other values.
-    func userDefaultsForm(of value: Value) throws -> PropertyListValue? {
-        guard Value.self == URL.self || Value.self == URL?.self, coding.identifier == "native",
-            let url = value as? URL, store.userDefaults != nil
-        else { return nil }
-        return try url.userDefaultsForm()
-    }
-}
 #endif
 
 #if canImport(ObjectiveC)

@@ -317,3 +317,16 @@ extension PreferenceDeclaration {
         throw error
     }
 }
+
+#if canImport(Darwin) || STANDINS
+extension PreferenceDeclaration {
+    /// Returns the form in which `UserDefaults.set(_:forKey:)` and `AppStorage` store the value, if it is a URL in a store that
+    /// writes to user defaults, the only place that is asked for single names; `nil` for other values.
+    private func userDefaultsForm(of value: Value) throws -> PropertyListValue? {
+        guard Value.self == URL.self || Value.self == URL?.self, coding.identifier == "native",
+            let url = value as? URL, store.resolved.core.target?.isKeyed == true
+        else { return nil }
+        return try url.userDefaultsForm()
+    }
+}
+#endif
