@@ -1,5 +1,9 @@
 internal import CPreferences
 
+#if canImport(Darwin) || STANDINS
+internal import Foundation
+#endif
+
 // The stored form of a value that is set, and the value of stored forms.
 
 extension PreferenceDeclaration {
