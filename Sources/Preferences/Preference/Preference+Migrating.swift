@@ -109,14 +109,15 @@ extension Preference {
             )
         }
         let (core, node) = (store.core, declaration.node)
-        try core.target?.open(until: core.deadline)
+        var deadline = core.deadline
+        try core.target?.open(until: deadline.start())
         guard let old = declaration.own().first(where: declaration.isOwn) else { return }
         guard let new = try migrated(old, to: target, transform) else { return }
         let removals = core.changes(of: node, to: nil)
         let changes = target.store.core.changes(of: target.declaration.node, to: new)
         if store === target.store {
             let sourceNames = Set(removals.map(\.name))
-            try core.transact { transaction in
+            try core.transact(until: deadline) { transaction in
                 // One that was set in the meantime stays for the next launch.
                 guard transaction.own(node).first == old else { return }
                 for name in changes.map(\.name) where !sourceNames.contains(name) {
@@ -131,7 +132,7 @@ extension Preference {
             }
             guard target.declaration.own().first(where: target.declaration.isOwn)?.value == new else { return }
             try target.store.flush()
-            try core.transact { if $0.own(node).first == old { $0.apply(removals) } }
+            try core.transact(until: deadline) { if $0.own(node).first == old { $0.apply(removals) } }
         }
     }
 

@@ -270,7 +270,11 @@ struct WaitingTests {
         let timeout = Duration.seconds(1_000)
         let deadlines = Recorder<String>()
 
-        private func note(_ deadline: PreferenceDeadline) { deadlines.record("\(deadline)") }
+        private func note(_ deadline: PreferenceDeadline) {
+            deadlines.record("\(deadline)")
+            // The clock has ticks of some milliseconds; a deadline that began after this would be another one.
+            pauseThread(for: .milliseconds(10))
+        }
 
         func load(host: PreferenceBackendHost, until deadline: PreferenceDeadline) -> [StoredChange] {
             note(deadline)
