@@ -96,6 +96,8 @@ struct ValidatedStoreTests {
         for value in ["ninety", "ninety", 0] as [PropertyListValue] {
             try fixture.change("port", value)
             try await fixture.store.load()
+            // The validated store looks when it is notified, and so might never see a state that is soon replaced.
+            await eventually { !issues.elements.isEmpty }
         }
         // Reported after what was found before it.
         await eventually { issues.elements.contains { $0.code == .invalid } }
