@@ -91,6 +91,7 @@ public struct StoredChange: Sendable {
 
 /// The external changes that a backend has read since the last ones.
 public enum ExternalChanges: Sendable {
+    /// Nothing was changed.
     case none
     /// Transactions of others, in their order.
     case changes([[StoredChange]])
