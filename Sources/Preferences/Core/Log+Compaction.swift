@@ -4,7 +4,7 @@ extension Log {
     /// The size from which a compaction doesn't wait until the file is idle.
     private static let largeSize: Int64 = 65_536
 
-    /// Whether a compaction is worth its costs: at once for a large file, else when nobody writes.
+    /// Whether a compaction is worth its costs: at once for a large file, else when it is idle.
     func isDue(names: Int, isIdle: Bool) -> Bool {
         guard let reading, !reading.isForeign, !reading.isTorn, reading.status.size >= leastSize else { return false }
         let outdated = reading.outdated(names)

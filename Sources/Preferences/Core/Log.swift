@@ -169,7 +169,7 @@ package final class Log: @unchecked Sendable {  // used within a turn, except wh
         for _ in 0..<3 {
             (next, lines) = (LogReading(path, status), [])
             let bytes = try bytes(of: file, from: 0, count: Int(status.size))
-            // One that was truncated meanwhile might have the beginning of an old and the end of a new text.
+            // One that was truncated while it was read might have the beginning of an old and the end of a new text.
             guard bytes.count == status.size else {
                 status = try system.status(file)
                 continue

@@ -10,7 +10,7 @@ final class Process: @unchecked Sendable {  // constants, and what `lock` guards
     private let generation = preferences_generation()
     let pool = Pool()
     let watcher = Watcher(.system)
-    /// The sources with kept values, which are stored even if nobody else has them.
+    /// The sources with kept values, which are stored even if nothing else refers to them.
     @exclusivity(unchecked) private var keeping: [Source] = []
     /// The objects that are the same for all who ask for them, by path or name.
     @exclusivity(unchecked) private var shared = NameTable<Shared>()

@@ -74,7 +74,7 @@ extension Source {
         throw error
     }
 
-    /// Shows what a read has returned, and returns the names that were changed meanwhile.
+    /// Shows what a read has returned, and returns the names that were changed during it.
     private func show(
         _ values: [StoredChange],
         _ read: KeyedRead,

@@ -18,7 +18,7 @@ package final class Source: @unchecked Sendable {  // `turn` or the publish lock
     let tasks = TaskQueue()
     /// The time of a call, which begins when it first waits.
     package let timeout: PreferenceDeadline
-    /// The time of a call that nobody waits for.
+    /// The time of a call that no caller waits for.
     let unattended: PreferenceDeadline
     // Asked once: a call of a protocol's witness costs 30 instructions.
     let mayWait: Bool

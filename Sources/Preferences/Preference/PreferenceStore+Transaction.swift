@@ -59,8 +59,8 @@ extension Preference {
     ///
     ///     try preferences.$launches.update { $0 += 1 }
     ///
-    /// The body runs once, on the caller's thread, while nobody else can change the store; see `PreferenceStore.transaction`. If the stored
-    /// value can't be read, the call throws without running the body. Errors of the body are passed on; then nothing is changed.
+    /// The body runs once, on the caller's thread, while no other caller can change the store; see `PreferenceStore.transaction`. If
+    /// the stored value can't be read, the call throws without running the body. Errors of the body are passed on; then nothing is changed.
     @discardableResult
     public func update<Result>(_ body: (inout Value) throws -> Result) throws -> Result {
         let preference = inUse

@@ -208,7 +208,7 @@ extension StoreCore {
         until deadline: PreferenceDeadline? = nil,
         _ body: (inout PreferenceTransaction) throws -> Result
     ) throws -> Result {
-        // A store that nobody can change is read without a turn.
+        // A store that can't be changed is read without a turn.
         guard let target else {
             let (result, transaction) = try rehearse(body)
             guard let change = transaction.changes.first else { return result }
@@ -287,7 +287,7 @@ extension StoreCore {
         )
     }
 
-    /// The body's values were changed by others meanwhile.
+    /// Others changed what the body had read.
     private struct Conflict: Error {}
 
     /// Runs a body where the task runs, without the turn, and changes the store if what it has read is still the same; else again.
